@@ -30,5 +30,5 @@ register_rooms(
     "keras_corefmem.optimizers",
     plugins="corefmem_models",
 )
-# Their names are ordinary ones, as a folder of a user may have.
+# These names are so common that a folder of the user may shadow the packages.
 warn_of_shadows("zoo", "tuning")

@@ -8,14 +8,15 @@ __all__ = ["AnswerAccuracy", "AnswerCrossentropy", "right_answers"]
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 def right_answers(answers, logits):
-    """Compares the most probable answers with the right ones; all of their words must be right.
+    """Computes whether the most probable answer is right, in all of its words.
 
     Args:
-        answers: int `(batch,)`, or `(batch, words)`, where the last class is the end of an answer.
+        answers: int `(batch,)`; or `(batch, words)` for answers of several words, where the last
+            class is the end of an answer.
         logits: `(batch, answers)`, or `(batch, words, answers)`.
 
     Returns:
-        1 or 0, float32 `(batch,)`.
+        float32 `(batch,)`: 1 for right answers, 0 for wrong ones.
 
     Example:
         >>> logits = np.array([[0.1, 0.9, 0.2], [0.7, 0.1, 0.3]])
@@ -28,7 +29,7 @@ def right_answers(answers, logits):
         return ops.cast(ops.equal(ops.argmax(logits, axis=-1), answers), "float32")
     logs = ops.log_softmax(logits[..., 1:], axis=-1)
     words, ends = logs[..., :-1], ops.pad(logs[:, 1:, -1], ((0, 0), (0, 1)))
-    # The best answers of all lengths: their words, and the end unless there is no place for it.
+    # Scores of the best answer of each length; the longest has no room for an end.
     scores = ops.cumsum(ops.max(words, axis=-1), axis=-1) + ends
     in_answer = ops.arange(logits.shape[1]) <= ops.argmax(scores, axis=-1)[:, None]
     best = ops.where(in_answer, 1 + ops.argmax(words, axis=-1), logits.shape[-1] - 1)
@@ -36,18 +37,18 @@ def right_answers(answers, logits):
 
 
 def _until_end(answers, logits):
-    """The words of answers that count: all up to the first end, the last class."""
+    """Returns which words count: all up to and including the first end, the last class."""
     ends = ops.cast(ops.equal(ops.cast(answers, "int32"), logits.shape[-1] - 1), "int32")
     return ops.equal(ops.cumsum(ends, axis=-1) - ends, 0)
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class AnswerAccuracy(keras.metrics.MeanMetricWrapper):
-    """Accuracy of answers, by `right_answers`.
+    """Computes the accuracy of answers, see `right_answers`.
 
     Args:
         name: string, name of the metric.
-        dtype: type of the metric.
+        dtype: dtype of the metric.
 
     Example:
         >>> metric = keras_corefmem.metrics.AnswerAccuracy()
@@ -58,7 +59,7 @@ class AnswerAccuracy(keras.metrics.MeanMetricWrapper):
 
     def __init__(self, name="accuracy", dtype=None):
         super().__init__(right_answers, name, dtype)
-        # For callbacks that stop early or keep the best.
+        # Tells callbacks such as `EarlyStopping` that higher is better.
         self._direction = "up"
 
     def get_config(self):
@@ -67,14 +68,15 @@ class AnswerAccuracy(keras.metrics.MeanMetricWrapper):
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class AnswerCrossentropy(keras.losses.Loss):
-    """Cross-entropy of answers from logits; of several words, the mean up to their end.
+    """Computes the cross-entropy between answers and logits.
 
-    Shapes are those of `right_answers`.
+    The loss of an answer of several words is the mean over its words and its end. Shapes are those
+    of `right_answers`.
 
     Args:
-        reduction: string, as of Keras' losses.
+        reduction: string, reduction over the batch, as in `keras.losses.Loss`.
         name: string, name of the loss.
-        dtype: type of the loss.
+        dtype: dtype of the loss.
 
     Example:
         >>> loss = keras_corefmem.metrics.AnswerCrossentropy()

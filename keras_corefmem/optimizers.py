@@ -1,4 +1,4 @@
-"""Optimizers that measure their gradients, and whose schedules callbacks may replace."""
+"""Optimizers that measure the norm of their gradients and let callbacks override schedules."""
 
 import keras
 from keras import ops
@@ -8,14 +8,14 @@ __all__ = ["Adagrad", "Adam", "MeasuresGradients", "RMSprop", "SGD"]
 
 
 class MeasuresGradients:
-    """Makes an optimizer measure the global norm of its gradients, before they are clipped.
+    """Mixin that measures the global norm of an optimizer's gradients before clipping.
 
-    Where replicas of TensorFlow share batches, both are of the gradients of the whole batch. The
-    measure is a variable that no file contains: files with and without it are the same. Inherit
-    from it before the optimizer.
+    Inherit from it ahead of the optimizer. If replicas of TensorFlow share batches, norm and
+    clipping are those of the gradients of the whole batch. The norm is a variable that is not
+    saved: files with and without it are the same.
 
-    A `learning_rate` that is set takes over from a schedule, whose place no other optimizer of
-    Keras gives up, so that `ReduceLROnPlateau` and `LearningRateScheduler` work. It is saved.
+    Setting `learning_rate` overrides a schedule, which Keras' own optimizers do not allow, so that
+    `ReduceLROnPlateau` and `LearningRateScheduler` work with schedules too. The rate set is saved.
 
     Example:
         >>> class Adamax(keras_corefmem.optimizers.MeasuresGradients, keras.optimizers.Adamax): ...
@@ -26,7 +26,7 @@ class MeasuresGradients:
         1.0
     """
 
-    # The learning rate that was set instead of a schedule, below 0 where none was.
+    # The learning rate that overrides a schedule; negative if none was set.
     fixed_rate = -1.0
 
     def build(self, variables):
@@ -36,7 +36,7 @@ class MeasuresGradients:
         options = {"aggregation": "only_first_replica"}
         fixed = keras.initializers.Constant(self.fixed_rate)
         self.fixed_rate = self.add_variable((), fixed, name="fixed_rate", **options)
-        # The sum of norms, and their number.
+        # Sum and number of the norms since the last reset.
         self.norms = self.add_variable((2,), name="norms", **options)
 
     @property
@@ -66,44 +66,44 @@ class MeasuresGradients:
         if keras.backend.backend() == "tensorflow":
             import tensorflow as tf
 
-            # Keras would clip what each replica adds to the gradients, rather than their sum.
+            # Keras would clip the gradients of each replica rather than their sum.
             pairs = super()._all_reduce_sum_gradients(zip(grads, trainable_variables, strict=True))
-            # Nor would it add up the rows of one word before it clips or squares them.
+            # It would also clip or square the gradients of a repeated word before adding them up.
             grads = [tf.convert_to_tensor(gradient) for gradient, _ in pairs]
         super()._backend_apply_gradients(grads, trainable_variables)
-        # Flat, as Keras has no norm of more than two axes.
+        # Flattened, since `ops.norm` takes at most two axes.
         flat = [ops.reshape(ops.cast(g, "float32"), (-1,)) for g in grads]
         norm = ops.norm(ops.stack(list(map(ops.norm, flat))))
         self.norms.assign_add(ops.stack([norm, ops.ones_like(norm)]))
 
     def _all_reduce_sum_gradients(self, grads_and_vars):
-        return grads_and_vars  # The sum already.
+        return grads_and_vars  # Already summed over replicas.
 
     def finalize_variable_values(self, var_list):
         on_jax = keras.backend.backend() == "jax"
         if on_jax and any(variable._value is None for variable in var_list):
-            return  # Keras took them away for a step that was interrupted.
+            return  # Keras took their values for a step that was interrupted.
         super().finalize_variable_values(var_list)
         if self.use_ema and on_jax:
-            # They share memory with the averages, which prediction would give away.
+            # They share buffers with the averages, which prediction would donate.
             for variable in var_list:
                 variable.assign(ops.copy(variable))
 
     @property
     def gradient_norm(self):
-        """Mean norm of the gradients since the last reset, `None` where there were none."""
+        """Mean norm of the gradients since the last reset, or `None` if there were none."""
         total, count = ops.convert_to_numpy(self.norms) if self.built else (0, 0)
         return float(total / count) if count else None
 
     def reset_gradient_norm(self):
-        """Begins to measure anew."""
+        """Resets the mean gradient norm."""
         if self.built:
             self.norms.assign([0.0, 0.0])
 
     def save_own_variables(self, store):
         saved = {}
         super().save_own_variables(saved)
-        # Both were added last.
+        # `fixed_rate` and `norms` were added last.
         if self.built:
             saved.pop(str(len(saved) - 1))
             rate = saved.pop(str(len(saved) - 1))

@@ -51,7 +51,7 @@ class EventFile:
 
     def charts(self, category, charts):
         """Writes the charts of the tab Custom Scalars, lists of tags by title, below a category."""
-        # TensorBoard takes regular expressions and compares beginnings.
+        # TensorBoard takes regular expressions and matches them from the start of a tag.
         lines = [
             {"title": title, "multiline": {"tag": [f"{re.escape(tag)}$" for tag in tags]}}
             for title, tags in charts.items()

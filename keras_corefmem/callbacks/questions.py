@@ -15,7 +15,7 @@ EPOCHS = (0, 1, 2, 4, 8, 16, 32, 64)
 
 
 class Questions(keras.callbacks.Callback):
-    """Base of the callbacks that let a model answer the same few questions again and again.
+    """Base class of callbacks that let a model answer the same few questions again and again.
 
     Subclasses define `write(step)`, called at the end of the chosen epochs and of training; it
     writes to the run `validation`.
@@ -24,9 +24,9 @@ class Questions(keras.callbacks.Callback):
         log_dir: folder of the run.
         examples: list of `Example` or `Sentence`, from which the questions are chosen.
         preprocessor: the model's preprocessor.
-        inspect: function from features to logits `(batch, answers)` and attention, or `None` in its
-            place: `model.inspect`.
-        count: number of questions, from short to long texts; `None` for that of the class.
+        inspect: function from features to logits `(batch, answers)` and attention or `None`, such
+            as `model.inspect`.
+        count: number of questions, from short to long texts; `None` for the default of the class.
         epochs: a number n for every n-th epoch, or a collection of epochs, counted from 0.
 
     Raises:
@@ -71,7 +71,7 @@ class Questions(keras.callbacks.Callback):
 
 
 class _Pictures(Questions):
-    """Pictures of the views that a subclass makes of its questions."""
+    """Base class of callbacks that draw views of their questions."""
 
     TAG = "attention"
 
@@ -84,7 +84,7 @@ class _Pictures(Questions):
             )
             return
         for n, view in enumerate(self.views(), 1):
-            # TensorBoard opens with the first two groups of tags, which so are accuracy and loss.
+            # TensorBoard opens with the first two groups of tags; these stay accuracy and loss.
             self.events.image(step, f"questions/{self.TAG}/{n}", draw(view))
 
 
@@ -92,8 +92,9 @@ class AttentionPictures(_Pictures):
     """Pictures `questions/attention/n`: the passage shaded by the reader's attention.
 
     Tokens of one coreference chain are underlined in one colour, in the question too where question
-    and passage are one sequence; supporting facts are marked. Other edges are arcs. Args: as of
-    `Questions`, with attention `(batch, time)`.
+    and passage are one sequence; supporting facts are marked. Other edges are arcs.
+
+    Args: those of `Questions`, with attention `(batch, time)`.
 
     Example:
         >>> make = keras_corefmem.callbacks.AttentionPictures
@@ -108,8 +109,8 @@ class AttentionPictures(_Pictures):
 class EdgeAttention(Questions):
     """Scalars `questions/edge_attention/TYPE`: mean attention of a reader to edges of each type.
 
-    Args: as of `Questions`, but for `inspect` a function from features, and the number of rows that
-    count, to the attention by type, `model.attend_to_edges`.
+    Args: those of `Questions`, with `inspect` a function from features and the number of rows that
+    count to the attention by type: `model.attend_to_edges`.
 
     Example:
         >>> make = keras_corefmem.callbacks.EdgeAttention
@@ -130,8 +131,8 @@ class HeadPictures(_Pictures):
 
     Rows of a heat map are the tokens of a passage, columns the tokens that they attend to.
 
-    Args: as of `Questions`, but for `inspect` a function from features to the attention of heads
-    `(batch, time, time)` by signal, `model.look`.
+    Args: those of `Questions`, with `inspect` a function from features to the attention of heads
+    `(batch, time, time)` by signal: `model.look`.
 
     Example:
         >>> make = keras_corefmem.callbacks.HeadPictures
@@ -151,8 +152,8 @@ class SentencePictures(_Pictures):
     Every sentence is a row and every slot or pass a column; the question stands above. The
     attention is `(batch, sentences, columns)` and belongs to the last sentences of the passage.
 
-    Args: as of `Questions`, and `columns`, a function to the names of the columns, called each time
-    since the words that slots stand for change: `model.columns`.
+    Args: those of `Questions`, and `columns`, a function that returns the names of the columns:
+    `model.columns`. It is called each time, since the words that slots stand for change.
 
     References: Figure 2 of [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922), with rows
     and columns exchanged; Table 5 of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
@@ -175,8 +176,10 @@ class SentencePictures(_Pictures):
 class WordPictures(_Pictures):
     """Pictures `questions/attention/n`: the attention of each pass to the words of a sentence.
 
-    Every word is a row and every pass a column; of a tagger, a column is a word that the last pass
-    looks at. Args: as of `Questions`, with examples that are `Sentence`s.
+    Every word is a row and every pass a column; for a tagger, a column is a word that the last pass
+    attends to.
+
+    Args: those of `Questions`, with examples that are `Sentence`s.
 
     Reference: Figures 4 and 5 of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
 
@@ -194,7 +197,9 @@ class AnswerAfterSentence(_Pictures):
     """Pictures `questions/answer_after_sentence/n`: the answer as the story is told.
 
     The model answers the question after the first sentence, after the second, and so on, and reads
-    anew each time. Made for answers that are classes. Args: as of `Questions`.
+    from the start each time. Answers have to be classes.
+
+    Args: those of `Questions`.
 
     Example:
         >>> make = keras_corefmem.callbacks.AnswerAfterSentence
@@ -211,10 +216,10 @@ class AnswerAfterSentence(_Pictures):
 class AnswerFromOneReading(_Pictures):
     """Pictures `questions/answer_from_one_reading/n`: the answer at the end of each sentence.
 
-    The model reads the passage once, and answers from its states there.
+    The model reads the passage once, and answers from its states at the ends of sentences.
 
-    Args: as of `Questions`, but for `inspect` a function from features, and the positions where
-    sentences end, to probabilities `(batch, sentences, answers)`: `model.follow`.
+    Args: those of `Questions`, with `inspect` a function from features and the positions where
+    sentences end to probabilities `(batch, sentences, answers)`: `model.follow`.
 
     Reference: Figure 4 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
 
@@ -233,7 +238,7 @@ class AnswerFromOneReading(_Pictures):
 class AnswerTable(Questions):
     """Text `answers`: a table of questions with the right and the predicted answer.
 
-    Args: as of `Questions`.
+    Args: those of `Questions`.
 
     Example:
         >>> make = keras_corefmem.callbacks.AnswerTable
@@ -262,7 +267,7 @@ class AnswerTable(Questions):
 class LabelTable(AnswerTable):
     """Text `answers`: a table of single sentences with the right and the predicted label.
 
-    Args: as of `Questions`, with examples that are `Sentence`s.
+    Args: those of `Questions`, with examples that are `Sentence`s.
 
     Example:
         >>> make = keras_corefmem.callbacks.LabelTable

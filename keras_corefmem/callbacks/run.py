@@ -25,14 +25,15 @@ CHARTS = (
 
 
 class Scalars(keras.callbacks.Callback):
-    """Loss, metrics, learning rate, gradients and speed of every epoch.
+    """Writes loss, metrics, learning rate, gradient norm and speed of every epoch.
 
-    The runs `train` and `validation` share the tags of `keras.callbacks.TensorBoard`, such as
-    `epoch_loss`; `training/learning_rate` and, with the optimizers of `keras_corefmem.optimizers`,
-    `training/gradient_norm` stand behind them. `epoch_probability` of validation is
-    exp(-loss): where the loss is the cross-entropy of answers, the geometric mean of what the model
-    gives the right ones (Figure 3 of [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620)). The
-    tab Custom Scalars has all charts side by side.
+    The runs `train` and `validation` have the tags of `keras.callbacks.TensorBoard`, such as
+    `epoch_loss`, followed by `training/learning_rate` and, with the optimizers of
+    `keras_corefmem.optimizers`, `training/gradient_norm`. `epoch_probability` of validation is
+    exp(-loss): if the loss is the cross-entropy of answers, it is the geometric mean of the
+    probabilities of the right answers (Figure 3 of
+    [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620)). The tab Custom Scalars has all charts
+    side by side.
 
     Args:
         log_dir: folder of the run.
@@ -51,7 +52,7 @@ class Scalars(keras.callbacks.Callback):
 
     @property
     def optimizer(self):
-        """The optimizer that gets the gradients, in half precision within another one."""
+        """The optimizer that gets the gradients, which another one wraps in half precision."""
         return getattr(self.model.optimizer, "inner_optimizer", self.model.optimizer)
 
     def on_epoch_begin(self, epoch, logs=None):
@@ -85,7 +86,7 @@ class Scalars(keras.callbacks.Callback):
 
 
 def _charts_of(tags):
-    """Tags by the title of their chart, each in the first of `CHARTS` that takes it."""
+    """Groups tags by the title of their chart, the first of `CHARTS` that takes them."""
     charts = {}
     for tag in tags:
         title = next((title for title, end in CHARTS if tag.endswith(end)), None)
@@ -94,19 +95,18 @@ def _charts_of(tags):
 
 
 class HParams(keras.callbacks.Callback):
-    """The hyper-parameters of a run, as a row of TensorBoard's tab HParams.
+    """Writes the hyper-parameters of a run as a row of TensorBoard's tab HParams.
 
     Runs below one folder share the table, whatever their hyper-parameters are; its metrics are the
-    scalars that runs write. The run `best` below that of `log_dir` has `epoch_accuracy` and
-    `epoch_loss` of the epoch with the highest validation accuracy, then the lowest loss: the
-    metrics that the table opens with. The others are of the last epoch. A run that was interrupted
-    stays without an end.
+    scalars that runs write. The run `best` below `log_dir` has `epoch_accuracy` and `epoch_loss` of
+    the epoch with the highest validation accuracy and, in a tie, the lowest loss; the table opens
+    with these metrics. Other metrics are those of the last epoch. An interrupted run has no end.
 
     Args:
         log_dir: folder of the run.
         values: hyper-parameters by name: strings, numbers and booleans; others are shown as JSON
             and `None` not at all.
-        history: logs of the epochs before, of a run that continues.
+        history: logs of the previous epochs, if a run continues.
 
     Example:
         >>> callbacks = [keras_corefmem.callbacks.HParams("logs/run", {"units": 64})]

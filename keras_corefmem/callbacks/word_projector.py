@@ -10,25 +10,26 @@ import numpy as np
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import replacing
 
-# Pixels of the square that each word is drawn in, instead of a point; a grey that is seen on light
-# and dark pages, and that TensorBoard tints; and the most words: more would hide each other.
+# Pixels of the square that each word is drawn in, instead of a point; a grey that is legible on
+# light and dark pages, and that TensorBoard tints; and the limit beyond which words overlap.
 CELL, SHADE, MOST_DRAWN = 40, (112, 112, 112, 255), 1000
-# Behind the last letter that Pillow's own font has.
+# The code point after the last letter of Pillow's own font.
 NOT_LATIN = "\u0250"
 
 
 class WordProjector(keras.callbacks.Callback):
-    """The trained word vectors, in TensorBoard's tab Projector.
+    """Writes the trained word vectors for TensorBoard's tab Projector.
 
-    They are written at the end of training, where the model has a layer `word_embedding`, as
-    `vectors.tsv`, `words.tsv` and `projector_config.pbtxt`. TensorBoard shows them if the folder
-    holds an event file too, as `HParams` and `Scalars` write one, and finds them when it starts.
-    Up to 1,000 words, all in Latin letters, are drawn instead of points, from `words.png`.
+    At the end of training, if the model has a layer `word_embedding`, the files `vectors.tsv`,
+    `words.tsv` and `projector_config.pbtxt` are written. TensorBoard finds them when it starts, and
+    shows them if the folder has an event file too, such as those of `HParams` and `Scalars`. If
+    there are at most 1,000 words, all in Latin letters, they are drawn instead of points, from
+    `words.png`.
 
     Args:
         log_dir: folder of the run.
-        preprocessor: the model's preprocessor. The words that it links, if any, can be coloured.
-        count: largest number of words; the most frequent ones are kept.
+        preprocessor: the model's preprocessor. If words have chains, they can be coloured.
+        count: maximum number of words; the most frequent ones are kept.
 
     Raises:
         ValueError: if `count` is not positive.
@@ -79,7 +80,7 @@ def _draw(words):
     picture = Image.new("RGBA", (across * CELL, across * CELL))
     for number, word in enumerate(words):
         cell = Image.new("RGBA", (CELL, CELL))
-        # As large as fits, short words no larger than others.
+        # As large as fits the cell, but at most half as high.
         size = min(CELL / 2, CELL * (CELL - 4) / font_of(CELL).getlength(word))
         font = font_of(max(4, int(size)))
         ImageDraw.Draw(cell).text((CELL / 2, CELL / 2), word, SHADE, font, "mm")

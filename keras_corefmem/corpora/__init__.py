@@ -1,4 +1,4 @@
-"""Annotates and stores any amount of text: texts, shards, records and Beam."""
+"""Annotation and storage of any amount of text: texts, shards, records and Beam."""
 
 import lazy_loader
 

@@ -23,8 +23,8 @@ _CAUSE = re.compile(r"^[\w.]*(?:Error|Exception)\b.*", re.MULTILINE)
 class AnnotateShards(apache_beam.PTransform):
     """Annotates numbered texts and writes them as shards: text n is in shard n // `size`.
 
-    A shard that is there is left as it is, so that a pipeline that is run again continues. The
-    result is what the index says of each shard, for `write_index`.
+    Shards that exist are left as they are, so that a pipeline that is run again continues. The
+    result is the entry of each shard in the index, for `write_index`.
 
     Args:
         folder: the folder, which all workers share.
@@ -73,7 +73,7 @@ def run(
     Raises:
         ChildProcessError: if the runner fails.
         FileNotFoundError: if the workers write to another disk.
-        ValueError: if there is no such runner, an option is wrong, or a text is.
+        ValueError: if there is no such runner, or an option or a text is wrong.
     """
     with _plain_errors(runner):
         options = _options(runner, flags)
@@ -86,7 +86,7 @@ def run(
                 | "Collect" >> apache_beam.combiners.ToList()
                 | "Index" >> apache_beam.Map(lambda shards: write_index(str(folder), plan, shards))
             )
-    # Who writes the index removes the plan.
+    # The plan is removed when the index is written.
     if pathlib.Path(folder, PLAN).exists() or not pathlib.Path(folder, INDEX).exists():
         raise FileNotFoundError(
             f"{folder}: {runner} wrote no {INDEX} here: all its workers need the folder and the "
@@ -96,7 +96,7 @@ def run(
 
 
 def _options(runner, flags):
-    """Options of a pipeline, wrong ones an error where Beam would end the process."""
+    """Returns the options of a pipeline; raises a ValueError where Beam would exit."""
     usage = io.StringIO()
     try:
         with contextlib.redirect_stderr(usage):
@@ -110,7 +110,7 @@ def _options(runner, flags):
 
 @contextlib.contextmanager
 def _plain_errors(runner: str) -> Iterator[None]:
-    """Takes from errors what Beam adds, and makes those of a runner one line."""
+    """Removes what Beam adds to errors, and shortens those of a runner to one line."""
     try:
         yield
     except (ImportError, OSError, ValueError) as error:

@@ -1,8 +1,9 @@
 """The index of a folder of annotated texts, and the plan that it is written by.
 
 Shard k holds texts k·size to (k+1)·size − 1. While shards are written, `plan.json` has `format`,
-`inputs` (name, bytes and SHA-256 of each file) and how they are annotated; in the end, `index.json`
-has that, numbers of `texts` and `tokens`, and `shards`: name, bytes, SHA-256, texts and tokens.
+`inputs` (name, bytes and SHA-256 of each file) and the settings of the annotation. In the end,
+`index.json` has all of these, the numbers of `texts` and `tokens`, and `shards`: name, bytes,
+SHA-256, texts and tokens of each.
 """
 
 import contextlib
@@ -75,12 +76,12 @@ def shard_name(number: int) -> str:
 
 
 def part_name(number: int, part: int) -> str:
-    """Names a part of a shard that is not complete, which `remove_partial` removes."""
+    """Names a part of an incomplete shard, which `remove_partial` removes."""
     return f".{shard_name(number)}-parts/{part:05}.tfrecord"
 
 
 def prepare_folder(folder: Path, plan: dict) -> dict | None:
-    """Makes a folder ready for its shards, or the rest; returns its index where it is complete."""
+    """Prepares a folder for the shards that it lacks; returns its index if it is complete."""
     folder, plan = pathlib.Path(folder), {"format": FORMAT, **plan}
     known = next((name for name in (INDEX, PLAN) if (folder / name).exists()), None)
     if any(folder.glob(_PATTERN)):
@@ -111,7 +112,7 @@ def remove_partial(folder: Path) -> None:
 
 
 def _without_standard_input(plan):
-    """A plan but for the size and hash of standard input, known only once it is read."""
+    """Returns a plan without size and hash of standard input, known only once it is read."""
     standard = {"name": STANDARD_INPUT}
     inputs = plan.get("inputs", ())
     return {**plan, "inputs": [standard if standard.items() <= f.items() else f for f in inputs]}
@@ -146,11 +147,11 @@ def read_index(folder: Path) -> dict:
 
 
 def verify_folder(folder: Path, hashes: bool = True) -> dict:
-    """Compares the shards of a folder with its index, which it returns.
+    """Compares the shards of a folder with its index, and returns the index.
 
     Args:
         folder: the folder.
-        hashes: whether the content of the shards is compared, or their sizes alone.
+        hashes: whether to compare the content of the shards, or their sizes alone.
 
     Raises:
         FileNotFoundError: if there is no index, or a shard is missing.
@@ -178,7 +179,7 @@ def verify_folder(folder: Path, hashes: bool = True) -> dict:
 
 
 def shard_paths(source: Path) -> list[pathlib.Path]:
-    """Lists the files of a folder by its index, or of a pattern by their names and numbers."""
+    """Lists the shards in a folder's index, or the files of a pattern in natural order."""
     if pathlib.Path(source).is_dir():
         index = verify_folder(source, hashes=False)
         return [pathlib.Path(source, shard["name"]) for shard in index["shards"]]
@@ -189,6 +190,6 @@ def shard_paths(source: Path) -> list[pathlib.Path]:
 
 
 def _by_number(name):
-    """The key by which names are sorted, numbers in them by their value."""
+    """Returns a key that sorts names with the numbers in them by value."""
     parts = re.split(r"(\d+)", name)
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], name

@@ -1,4 +1,4 @@
-"""Questions of data sets as texts to annotate, and back from the records of these."""
+"""Conversion of questions to texts to annotate, and of their records back to questions."""
 
 import json
 import pathlib
@@ -39,7 +39,7 @@ def write_questions(splits: Splits, folder: Path) -> dict[str, pathlib.Path]:
 def read_questions(
     folder: Path, make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record
 ) -> Splits:
-    """Reads the questions whose texts were annotated.
+    """Reads the questions whose texts were annotated, see `write_questions`.
 
     Args:
         folder: folder that holds the shards of the three parts, `train`, `valid` and `test`.
@@ -50,7 +50,7 @@ def read_questions(
 
     Raises:
         FileNotFoundError: if the shards of a part are missing.
-        ValueError: if a record is broken, or no question.
+        ValueError: if a record is broken, or not one of a question.
 
     Example:
         >>> corpora, examples = keras_corefmem.corpora, keras_corefmem.datasets.simulator
@@ -60,7 +60,7 @@ def read_questions(
         >>> corpora.read_questions("all").train[0].answer == splits.train[0].answer
         True
     """
-    # It imports TensorFlow, which writing does without.
+    # Imports TensorFlow, which writing does not need.
     from keras_corefmem.corpora.records import read_shards
 
     parts = []
@@ -76,11 +76,11 @@ def read_questions(
 
 
 def changed_parts(annotated: Splits, splits: Splits) -> list[str]:
-    """Names the parts of a data set that are no longer those that were annotated.
+    """Names the parts of a data set that have changed since they were annotated.
 
     Args:
-        annotated: what `read_questions` read.
-        splits: the data set as it is now, as it was for `write_questions`.
+        annotated: the questions that `read_questions` returned.
+        splits: the data set as it is now, loaded as for `write_questions`.
 
     Returns:
         Those of `train`, `valid` and `test` whose texts or answers differ.

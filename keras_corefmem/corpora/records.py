@@ -12,11 +12,11 @@ relations. Numbers count from 0, strings are UTF-8.
 | `heads` | int64 | T, the token that each depends on, itself for a root; 0 if nothing was parsed |
 | `labels` | bytes | T, the labels of these dependencies; 0 if nothing was parsed |
 | `tags` | bytes | T, parts of speech; 0 if unknown |
-| `mentions` | int64 | 4M: chain, first token, token behind the last, head token |
+| `mentions` | int64 | 4M: chain, first token, token after the last, head token |
 | `relation_ends` | int64 | 2R: source and target token |
 | `relation_types` | bytes | R |
 | `named_entities` | bytes | T, labels of named entities, or ""; 0 if none were recognized |
-| `fields` | bytes | 1, an object of JSON with what else is known of the text |
+| `fields` | bytes | 1, a JSON object with further facts about the text |
 """
 
 import itertools
@@ -72,7 +72,7 @@ def _values(name, feature):
 
 
 def from_features(features: dict[str, Any]) -> Record:
-    """Converts parsed features, an element of `record_dataset` as NumPy iterates over it."""
+    """Converts parsed features, such as a NumPy element of `record_dataset`, to a record."""
     numbers = {name: np.ravel(features[name]).tolist() for name in (*INTEGERS, *TUPLES)}
     strings = {name: [value.decode() for value in features[name]] for name in STRINGS}
     chains = itertools.groupby(
@@ -132,8 +132,8 @@ def read_shards(source: Path) -> Iterator[Record]:
     """Reads files of records, one record at a time, in their order.
 
     Args:
-        source: a folder that `corefmem annotate` wrote, or a pattern of files, sorted by
-            name, numbers in it by their value.
+        source: a folder that `corefmem annotate` wrote, or a pattern of files, which are read in
+            the natural order of their names.
 
     Raises:
         FileNotFoundError: if there is no such folder, no index in it, or no such file.
@@ -156,9 +156,9 @@ def record_dataset(
 
     Args:
         folder: a folder that `corefmem annotate` wrote.
-        seed: `None` for the order of the texts; an integer shuffles anew in every epoch.
-        buffer: number of records to shuffle among.
-        hashes: whether the content of every shard is checked first, beside its size.
+        seed: `None` for the order of the texts; an integer reshuffles them every epoch.
+        buffer: size of the shuffle buffer in records.
+        hashes: whether to check the content of every shard first, besides its size.
 
     Returns:
         Dataset of known cardinality. An element is a dictionary of the features of a record:
@@ -167,8 +167,8 @@ def record_dataset(
     Raises:
         FileNotFoundError: if there is no such folder, no index in it, or a shard is missing.
         ValueError: if a shard is truncated or broken, or `buffer` less than 1.
-        tf.errors.InvalidArgumentError: while iterating, if a record that is whole is of something
-            else.
+        tf.errors.InvalidArgumentError: while iterating, if an intact record is not one of an
+            annotated text.
 
     Example:
         >>> with open("a.txt", "w") as file:
@@ -185,7 +185,7 @@ def record_dataset(
 def serialized_dataset(
     folder: Path, seed: int | None = None, buffer: int = 2000, hashes: bool = True
 ) -> tf.data.Dataset:
-    """Streams the strings of `record_dataset`, whose arguments and errors are the same."""
+    """Streams serialized records; arguments and errors are those of `record_dataset`."""
     check_sizes(buffer=buffer)
     index = verify_folder(folder, hashes)
     paths = [str(pathlib.Path(folder, shard["name"])) for shard in index["shards"]]

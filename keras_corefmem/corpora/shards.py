@@ -1,4 +1,4 @@
-"""Shards of annotated texts: which texts each holds, and how one is written."""
+"""Division of texts into shards, and writing of annotated shards."""
 
 import itertools
 import pathlib
@@ -14,7 +14,7 @@ from keras_corefmem.utils.processes import quiet
 
 
 def split_texts(texts: Iterable[Text], size: int) -> Iterator[tuple[int, list[Text]]]:
-    """Numbers the shards of texts from 0, `size` texts in each; the last may have fewer."""
+    """Divides texts into shards of `size` texts, numbered from 0; the last may have fewer."""
     texts = iter(texts)
     return enumerate(iter(lambda: list(itertools.islice(texts, size)), []))
 
@@ -25,7 +25,7 @@ def annotate_shard(
     texts: list[Text],
     annotate: Callable[[list[Text]], Iterable[Annotation]],
 ) -> tuple[dict, bool]:
-    """Writes a shard, unless it is there; returns its entry, and whether it was written now."""
+    """Writes a shard unless it exists; returns its entry in the index, and whether it is new."""
     path = pathlib.Path(folder, shard_name(number))
     tokens = _count_tokens(path, texts) if path.exists() else None
     is_new = tokens is None
@@ -37,7 +37,7 @@ def annotate_shard(
 def annotate_part(
     path: Path, texts: list[Text], annotate: Callable[[list[Text]], Iterable[Annotation]]
 ) -> int:
-    """Writes a file of the records of texts; returns their number of tokens."""
+    """Annotates texts and writes their records to a file; returns the number of tokens."""
     annotations = list(annotate(texts))
     write_shard(path, zip(annotations, (t.fields for t in texts), strict=True))
     return sum(map(len, annotations))
@@ -46,9 +46,9 @@ def annotate_part(
 def join_parts(
     folder: Path, number: int, texts: list[Text], parts: list[pathlib.Path], tokens: int
 ) -> tuple[dict, bool]:
-    """Joins files of records to a shard, as if `annotate_shard` had written it."""
+    """Joins files of records into a shard, as if `annotate_shard` had written it."""
     path = pathlib.Path(folder, shard_name(number))
-    # A TFRecord file has no header.
+    # TFRecord files have no header and can be concatenated.
     with replacing(path) as partial, partial.open("wb") as file:
         for part in parts:
             with part.open("rb") as content:
@@ -63,7 +63,7 @@ def _entry(path, texts, tokens):
 
 
 def _count_tokens(path, texts):
-    """Number of tokens in a shard; `None` where it is broken."""
+    """Returns the number of tokens in a shard, or `None` if it is broken."""
     try:
         # TensorFlow would log that there is no GPU.
         with quiet():

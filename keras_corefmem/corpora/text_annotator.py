@@ -1,4 +1,4 @@
-"""Annotators of texts that are small enough to send to another process."""
+"""Annotator of texts that can be sent to other processes."""
 
 import contextlib
 import dataclasses
@@ -21,7 +21,7 @@ from keras_corefmem.utils.files import digest_of, load_json
 
 
 class _Meta(TypedDict):
-    """What is noted of a pipeline, from its `meta.json`."""
+    """Fields of a pipeline's `meta.json`."""
 
     lang: str
     name: str
@@ -30,19 +30,19 @@ class _Meta(TypedDict):
 
 @dataclasses.dataclass(frozen=True)
 class TextAnnotator:
-    """Annotates texts with coreference chains and, by a spaCy pipeline, more.
+    """Annotates texts with coreference chains and, by a spaCy pipeline, further structure.
 
     It can be pickled; each process loads what it needs once.
 
     Args:
         annotator: `"exact"`, or the path or name of a spaCy pipeline.
         batch_size: number of texts that a pipeline takes at once.
-        tokenized: whether the tokens of the texts are what spaces separate.
+        tokenized: whether texts are tokenized already, with spaces between tokens.
         truecaser: path of a `Truecaser`, `"novels"` for the bundled one, or `None`.
 
     Raises:
-        ValueError: if `batch_size` is less than 1; while iterating, if the pipeline, or a text that
-            is named, cannot be annotated.
+        ValueError: if `batch_size` is less than 1; while iterating, if the annotator fails, or a
+            text, which the error names, cannot be annotated.
 
     Example:
         >>> corpora = keras_corefmem.corpora
@@ -62,7 +62,7 @@ class TextAnnotator:
     def __call__(self, texts: list[Text]) -> Iterator[Annotation]:
         count = 0
         _probe(self)
-        # A pipeline's cache of words is freed once their texts are annotated.
+        # Frees the pipeline's cache of words once the texts are annotated.
         pipeline = None if self.annotator == EXACT else load_pipeline(self.annotator)
         with pipeline.memory_zone() if pipeline else contextlib.nullcontext():
             try:
@@ -76,7 +76,7 @@ class TextAnnotator:
                 raise ValueError(f"{places}: this does not annotate: {_said(error)}") from error
 
     def load(self) -> None:
-        """Loads pipeline and truecaser from their files, once in a process."""
+        """Loads pipeline and truecaser from their files, once per process."""
         self._annotate([])
 
     def _annotate(self, texts):
@@ -91,7 +91,7 @@ class TextAnnotator:
             raise ValueError(f"{wrong}: {_said(error)}") from error
 
     def describe(self) -> dict:
-        """Returns the settings, with a hash of all that is read from files."""
+        """Returns the settings, with a hash of whatever is read from files."""
         versions = {"keras_corefmem": keras_corefmem.__version__}
         if self.annotator != EXACT:
             versions["spacy"] = importlib.metadata.version("spacy")
@@ -113,17 +113,17 @@ def _said(error):
 
 @functools.lru_cache(1)
 def _probe(annotator):
-    """Raises where the fault is the annotator's, not that of a text."""
+    """Annotates a sample, so that an error is the annotator's fault and not that of a text."""
     list(annotator._annotate([Text("Mary left .", {}, "")]))
 
 
 def _describe_annotator(name):
-    """Name and version of a pipeline, and the SHA-256 of its files."""
+    """Returns name and version of a pipeline, and the SHA-256 of its files."""
     if name == EXACT:
         return {"name": EXACT}
     folder = pathlib.Path(name)
     if not folder.is_dir():
-        # The folder of a package of one pipeline, of whose name the module has the version.
+        # The folder of an installed package of one pipeline.
         spec = importlib.util.find_spec(name) if name.isidentifier() else None
         folder = pathlib.Path(spec.origin).parent if spec and spec.has_location else None
     metas = sorted(folder.rglob("meta.json")) if folder else ()

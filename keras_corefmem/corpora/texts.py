@@ -35,21 +35,21 @@ class Text(typing.NamedTuple):
 
 
 class TextReader:
-    """Reads the texts of files in order, never more than one in memory.
+    """Reads the texts of files in order, with never more than one in memory.
 
-    Of a `.txt` file, every line that is not blank is a text with the field `source`, its name and
-    line; of a `.jsonl` file, every line is an object of `text` and fields. Standard input is of
-    JSON lines where its first line starts with `{`, else of texts.
+    In a `.txt` file, each line that is not blank is a text, whose field `source` is the name of the
+    file and the line. In a `.jsonl` file, each line is an object with `text` and further fields.
+    Standard input has JSON lines if its first line starts with `{`, otherwise lines of text.
 
     Args:
         inputs: paths; `"-"` for standard input.
-        whole: whether each input is one text, as it is.
+        whole: whether each input is one text.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if `inputs` is one path, or a name does not tell the kind of file; or, while
-            reading, if a line is no UTF-8, no such object or without text, or has a number that is
-            not finite.
+        ValueError: if `inputs` is a single path, names standard input twice, or has a name with
+            another ending; while reading, if a line is not UTF-8, is not an object with a text, or
+            has a number that is not finite.
 
     Attributes:
         bytes_read: number of bytes of the inputs up to the end of the last text.
@@ -83,13 +83,13 @@ class TextReader:
 
     @property
     def size(self) -> int | None:
-        """Bytes of the inputs; `None` where one of them is standard input."""
+        """Bytes of the inputs, or `None` if one of them is standard input."""
         if "-" in self.inputs:
             return None
         return sum(pathlib.Path(path).stat().st_size for path in self.inputs)
 
     def describe(self) -> list[dict]:
-        """Name, bytes and SHA-256 of each input; of standard input only what was read of it."""
+        """Returns name, bytes and SHA-256 of each input; of standard input as far as it is read."""
         digest, size = self._standard_hash.hexdigest(), self._standard_bytes
         standard = {"name": STANDARD_INPUT, "bytes": size, "sha256": digest}
         return [standard if path == "-" else describe_file(path) for path in self.inputs]

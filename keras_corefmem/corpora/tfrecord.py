@@ -14,23 +14,23 @@ from keras_corefmem.utils.files import BadFileError, Path, replacing
 
 Record = tuple[Annotation, dict]
 
-# Features of one value, of a value for each token or the like, and of several, with their number.
+# Features of one value, of one value per item, such as a token, and of several per item.
 SCALARS = ("text", "fields")
 STRINGS = ("tokens", "labels", "tags", "relation_types", "named_entities")
 INTEGERS = ("starts", "sentences", "heads")
 TUPLES = {"mentions": 4, "relation_ends": 2}
 FEATURES = (*SCALARS, *STRINGS, *INTEGERS, *TUPLES)
-# Left out where there are none, and of records of version 0.1.
+# Left out if there are none, and missing from records of version 0.1.
 OPTIONAL = ("named_entities",)
 
-# Bytes that a TFRecord has round its content: its length and two checksums.
+# Bytes of a TFRecord besides its content: its length and two checksums.
 FRAME = 16
 # Bytes whose checksum is computed at once.
 _BLOCK = 1024
 
 
 def to_example(annotation: Annotation, fields: dict) -> bytes:
-    """Serializes a record as a `tf.train.Example`; the same one gives the same bytes."""
+    """Serializes a record as a `tf.train.Example`; equal records give equal bytes."""
     try:
         encoded = json.dumps(fields, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -57,7 +57,7 @@ def _feature(name, values):
 
 
 def _message(number, content):
-    """A field of a protocol buffer that is a string or a message."""
+    """Encodes a protocol buffer field that is a string or a message."""
     return _varint(number << 3 | 2) + _varint(len(content)) + content
 
 
@@ -71,7 +71,7 @@ _BYTES = [bytes([n]) for n in range(256)]
 
 
 def write_shard(path: Path, records: Iterable[Record]) -> None:
-    """Writes a file of records; it appears whole or not at all.
+    """Writes a file of records, complete or not at all.
 
     Args:
         path: the file.
@@ -94,9 +94,9 @@ def write_shard(path: Path, records: Iterable[Record]) -> None:
 
 
 def check_lengths(path: Path) -> None:
-    """Refuses a record that says that it is longer than what its file has left.
+    """Raises an error for a record whose stated length exceeds the rest of its file.
 
-    Where the checksum of its length is right, TensorFlow would make room for all of it.
+    If the checksum of this length is right, TensorFlow would allocate all of it.
 
     Args:
         path: the file.
@@ -117,7 +117,7 @@ def check_lengths(path: Path) -> None:
 
 
 def _checksum(content):
-    """The masked CRC-32C of some bytes, as TFRecords have it."""
+    """Returns the masked CRC-32C of some bytes, as in TFRecords."""
     state, places = 0xFFFFFFFF, _crc_places()
     for begin in range(0, len(content), _BLOCK):
         block = np.frombuffer(content[begin : begin + _BLOCK], np.uint8).copy()
@@ -131,7 +131,7 @@ def _checksum(content):
 
 @functools.cache
 def _crc_places():
-    """`(_BLOCK, 256)`: what a byte adds to the CRC at the end of a block, by its place there."""
+    """Returns what each byte adds to the CRC of a block, by place and value: `(_BLOCK, 256)`."""
     table = np.arange(256, dtype="uint32")
     for _ in range(8):
         table = np.where(table & 1, table >> 1 ^ 0x82F63B78, table >> 1).astype("uint32")

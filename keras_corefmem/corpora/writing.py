@@ -17,14 +17,14 @@ from keras_corefmem.utils.files import Path
 from keras_corefmem.utils.locks import hold
 from keras_corefmem.utils.processes import available_cores, follow_parent, stop
 
-# Jobs that wait for each process, so that none waits for the reader.
+# Jobs that are queued for each process, so that none waits for the reader.
 _AHEAD = 2
 # Seconds after which `Progress.pulse` is called although no shard is done.
 _PULSE = 60
 
 
 class Progress:
-    """Follows `annotate_files`; this one is silent, subclasses show something.
+    """Follows the progress of `annotate_files`; subclasses show it, this class does nothing.
 
     Example:
         >>> class Counter(keras_corefmem.corpora.Progress):
@@ -35,13 +35,13 @@ class Progress:
     """
 
     def start(self, size: int | None) -> None:
-        """Is called where something is left to write, with the bytes of the inputs if known."""
+        """Called if something is left to write, with the bytes of the inputs if known."""
 
     def add(self, shard: dict, is_new: bool, size: int) -> None:
-        """Counts a shard, its entry in the index, which covers `size` bytes of input."""
+        """Called for each shard, with its entry in the index and its `size` in bytes of input."""
 
     def pulse(self) -> None:
-        """Is called at least once a minute."""
+        """Called at least once a minute."""
 
 
 def annotate_files(
@@ -55,19 +55,19 @@ def annotate_files(
     progress: Progress | None = None,
     flags: Sequence[str] = (),
 ) -> dict:
-    """Annotates files of texts and writes a folder of shards, or the rest of one.
+    """Annotates files of texts and writes a folder of shards.
 
-    A run that was interrupted continues where it is called again with the same arguments.
+    An interrupted run continues if it is called again with the same arguments.
 
     Args:
         inputs: paths of the files, see `TextReader`.
         folder: the folder to write.
-        annotator: by default the built-in one.
+        annotator: a `TextAnnotator`, by default `TextAnnotator()`.
         whole: whether each input is one text.
         shard_size: number of texts in a shard.
-        processes: number of processes beside this one, 0 for none; `None` for one a core.
+        processes: number of worker processes, 0 for none; `None` for one per core.
         runner: name of a runner of Apache Beam, which brings its own processes; or `None`.
-        progress: follows what is done.
+        progress: a `Progress` that follows what is done.
         flags: options of the runner, such as `["--flink_master", "host:8081"]`. Its workers need
             the folder and the inputs at the same paths, on a disk that they share.
 
@@ -157,7 +157,7 @@ def _write_shards(folder, reader, size, annotator, processes, progress):
 
 
 def _submit(pool, folder, number, texts, annotator):
-    """Lets a pool write a shard; returns the futures and a function that then gives its entry."""
+    """Submits a shard to a pool; returns futures, and a function that returns its entry then."""
     # Processes share a shard by whole batches: what a pipeline finds may depend on the batch.
     batches = [batch for _, batch in split_texts(texts, annotator.batch_size)]
     if len(batches) == 1 or pathlib.Path(folder, index.shard_name(number)).exists():
@@ -176,7 +176,7 @@ def _submit(pool, folder, number, texts, annotator):
 
 def _begin_worker():
     follow_parent()
-    # TensorFlow, which checks shards that are there, would take all memory of a GPU.
+    # TensorFlow, which checks existing shards, would take all memory of a GPU.
     os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
@@ -185,7 +185,7 @@ def _run_beam(inputs, folder, annotator, plan, runner, flags):
     from keras_corefmem.corpora import beam
 
     if runner == "DirectRunner":
-        # It would print an error as often as it passes through its layers.
+        # Beam would print an error once for each of its layers.
         logging.getLogger("apache_beam").setLevel(logging.CRITICAL)
     try:
         return beam.run(inputs, folder, annotator, plan, runner, flags)

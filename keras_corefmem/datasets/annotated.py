@@ -21,24 +21,24 @@ class AnnotatedExample(Example):
     Sentences and question are tokens joined by single spaces.
 
     Args:
-        chain_ids: number of the chain of each token, the passage's T and then the question's Q; 0 =
-            none. Chains run across both.
-        candidates: possible answers, each a string of one or more tokens; empty where any
-            word of the passage may be. One that is listed twice counts once.
-        name_words: words of the passage that are names, in order, which baselines guess by.
-        structure: `Structure` of passage and question, or of the passage alone, which tells where
-            tokens should attend to, and their edges.
-        named_entities: label of the named entity that each token is part of, `""` for none, as of
-            `Annotation`; empty where nothing recognized any.
-        documents: number of the first sentence of each part, such as a document, that sentences
-            are not shuffled out of, from 1; empty where each sentence stands alone.
-        annotator: name of what annotated it, `""` where that is not known.
-        truecaser: name of what gave its words capital letters before, `""` for nothing.
+        chain_ids: number of the chain of each token, of the passage and then of the question; 0 =
+            none. Chains span both.
+        candidates: possible answers, each a string of one or more tokens; empty if any word of the
+            passage may be the answer. Duplicates are dropped.
+        name_words: words of the passage that are names, in order, for the guesses of baselines.
+        structure: `Structure` of passage and question, or of the passage alone, with the targets
+            of supervised attention and the edges.
+        named_entities: label of the named entity that each token is part of, `""` for none, as in
+            `Annotation`; empty if no annotator recognized any.
+        documents: numbers, from 1, of the sentences that begin a document or other part that is
+            shuffled as a whole; empty if each sentence is a part of its own.
+        annotator: name of the annotator, `""` if unknown.
+        truecaser: name of the truecaser that was applied before, `""` for none.
 
     Raises:
-        ValueError: if `chain_ids`, from 0, or `named_entities` are not one for each token,
-            `documents` are no ascending numbers of sentences from 1, or there are candidates and
-            the answer is none of them.
+        ValueError: if `chain_ids` or `named_entities` are not one for each token, a chain id is
+            negative, `documents` are not ascending numbers of sentences that start with 1, or
+            there are candidates and the answer is none of them.
 
     Example:
         >>> text = "Mary slept . She woke . And then"
@@ -90,7 +90,7 @@ class AnnotatedExample(Example):
 
     @property
     def guesses(self) -> dict[str, str | None]:
-        """The name that the passage has most often, of several the last one, and the last name."""
+        """The most frequent name of the passage, in a tie the last one, and the last name."""
         if not self.name_words:
             return {}
         frequent = most_frequent(reversed(self.name_words))
@@ -100,7 +100,7 @@ class AnnotatedExample(Example):
         return self.cut(lower(text), tokenizer)
 
     def cut(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
-        """Cuts one of its texts at spaces, whatever the tokenizer."""
+        """Splits one of its texts at spaces, whatever the tokenizer."""
         return text.split(" ")
 
     def _links_of_beginning(self, kept, length, own):
@@ -122,15 +122,15 @@ class AnnotatedExample(Example):
         document_starts: Sequence[int] = (),
         **fields: Any,
     ) -> "AnnotatedExample":
-        """Makes an example of an annotated text that ends in its question.
+        """Makes an example from an annotated text that ends with its question.
 
         Args:
             annotation: annotation of the passage and then its question.
             question_start: number of the first token of the question, from 0.
             answer: the answer.
             mentions: see `Annotation.chain_ids`.
-            document_starts: number of the first token of each document, from 0; no sentence goes
-                on from one to the next.
+            document_starts: number of the first token of each document, from 0; a sentence begins
+                there too.
             **fields: further fields of the example: `candidates`, `edges`, `kinds`, `source`.
 
         Raises:
@@ -166,13 +166,13 @@ class AnnotatedExample(Example):
     def from_record(
         cls, annotation: Annotation, fields: dict, mentions: str = "heads"
     ) -> "AnnotatedExample":
-        """Makes an example of a record, see `to_text` and `corpora.read_shards`.
+        """Makes an example from a record, see `to_text` and `corpora.read_shards`.
 
         Args:
             annotation: annotation of the passage and then its question.
             fields: `question_start`, the character at which the question starts, `answer` and,
                 where they are known, `candidates`, `edges`, `kinds`, `source`, `annotator`,
-                `truecaser` and `document_starts`, characters too.
+                `truecaser` and `document_starts`, in characters too.
             mentions: see `Annotation.chain_ids`.
 
         Raises:
@@ -206,18 +206,18 @@ def annotate_examples(
     tokenizer: Callable[[str], list[str]] = str.split,
     make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record,
 ) -> list[AnnotatedExample]:
-    """Annotates questions, passage and question as one text.
+    """Annotates examples, each passage and its question as one text.
 
     Args:
-        examples: the questions. Sentences are found anew, so that no facts support the answers.
-        annotator: what annotates them, see `keras_corefmem.graphs.annotate`.
-        truecaser: what gives capital letters to texts in lower case, see there.
-        tokenizer: function that cuts texts to tokens without changing their case; the `cased` of
-            the tokenizer that a reader of the annotated questions has.
+        examples: the questions. Sentences are found anew, so that supporting facts are lost.
+        annotator: the annotator, see `keras_corefmem.graphs.annotate`.
+        truecaser: the truecaser for texts in lower case, see there.
+        tokenizer: function that splits texts into tokens without changing their case; the `cased`
+            of the tokenizer that a reader of the annotated questions has.
         make_example: function from an `Annotation` and a dictionary of fields to an example.
 
     Raises:
-        ValueError: if a text is empty, or as `annotate` does.
+        ValueError: if a text is empty, or as in `annotate`.
 
     Example:
         >>> datasets = keras_corefmem.datasets
@@ -251,18 +251,18 @@ def annotate_examples(
 
 
 def to_text(example: Example) -> tuple[str, dict]:
-    """Joins passage and question to a text to annotate, the answer apart; see `from_record`."""
+    """Returns passage and question as one text to annotate, and the fields for `from_record`."""
     fields: dict[str, Any] = {"question_start": len(example.passage) + 1, "answer": example.answer}
     fields |= {"source": example.source} if example.source else {}
     for name in ("candidates", "kinds", "edges"):
         values = getattr(example, name, ())
         fields |= {name: list(values)} if values else {}
-    # Of WikiHop these are documents, which an annotator would cut into sentences.
+    # In WikiHop, sentences are documents, which an annotator would split into sentences.
     if isinstance(example, CandidateExample):
         fields["document_starts"] = _starts(example.sentences)
     return f"{example.passage} {example.question}", fields
 
 
 def _starts(texts: Sequence[str]) -> list[int]:
-    """The first character of each text, joined by spaces."""
+    """Returns the character at which each text starts once they are joined by spaces."""
     return list(itertools.accumulate((len(text) + 1 for text in texts[:-1]), initial=0))

@@ -1,4 +1,4 @@
-"""Examples of whatever holds text: tuples, dictionaries, files, frames and data sets."""
+"""Conversion of tuples, dictionaries, files, data frames and data sets to examples."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -16,43 +16,43 @@ from keras_corefmem.utils.files import parse_json, read_text
 _LISTS = {"sentences", "candidates", "supporting_facts", "chain_ids", "words", "tags", "edges"}
 _LISTS |= {other for name in _LISTS for other in COLUMNS[name]}
 _INFINITE = -1  # tf.data.INFINITE_CARDINALITY
-# Columns that say the same in other ways.
+# Columns that are alternatives to each other.
 _ALTERNATIVES = {"passage", "sentences", "text", "sentence", "words"}, {"answer", "tags"}
 
 
 def as_examples(
     data: Any, *, columns: Mapping[str, str] | None = None, answers: bool = True
 ) -> list[Any]:
-    """Makes a list of examples of any data that holds texts.
+    """Converts any data that holds texts to a list of examples.
 
-    - Examples of every kind, and `Sentence`s, stay what they are.
+    - Examples of every kind, and `Sentence`s, are kept as they are.
     - Tuples are `(passage, question, answer)`; a list of strings might be words or sentences, and
       is refused.
-    - Dictionaries are a row each, or one whose values are columns: lists, or a string for all rows.
+    - A dictionary is a row, or has columns as values: lists, or a string for all rows.
     - A path is that of JSON lines, `my.jsonl`, with an object on each line.
-    - Frames of pandas and data sets of `datasets` and `tf.data` have rows that are dictionaries.
-    - Docs of spaCy may be passages and questions of tuples and dictionaries, come with a dictionary
+    - Data frames of pandas and data sets of `datasets` and `tf.data` have dictionaries as rows.
+    - Docs of spaCy may be passages and questions in tuples and dictionaries, come with a dictionary
       as in `(doc, {"question": …, "answer": …})`, or have these fields in their `user_data`. Their
-      clusters become chains, which words of a question belong to that are called alike.
+      clusters become chains, to which the same words in a question belong too.
 
-    Columns are `passage`, a string or a list of sentences, `question` and `answer`, and where they
-    are known `candidates`, `supporting_facts`, numbers of sentences from 1, `chain_ids`, one of
-    each token, `edges`, as those of an `Example`, and `source`; or, of single sentences,
-    `sentence`, a string, or `words`, a list, and `answer` or `tags`. Instead of passage and
-    question, `text` and `question_start`, the number of a character, may be there. The columns of
+    Columns of questions are `passage`, a string or a list of sentences, `question` and `answer`;
+    further ones are `candidates`, `supporting_facts` (numbers of sentences from 1), `chain_ids`
+    (one for each token), `edges` (as in `Example`) and `source`. `text` and `question_start`, the
+    character at which the question starts, may replace passage and question. Columns of single
+    sentences are `sentence`, a string, or `words`, a list, and `answer` or `tags`. The columns of
     bAbI, CBT, CNN, LAMBADA, SQuAD, SST, Universal Dependencies and WikiHop on the Hub are known.
 
-    An answer is one string. Commas join the words of one that is a list, `"apple,milk"`. Of answers
-    that are equally right give one; of SQuAD's it is the first.
+    An answer is one string; the items of a list are joined by commas, `"apple,milk"`. If several
+    answers are right, give one of them; for SQuAD, the first is taken.
 
     Args:
         data: the data.
-        columns: the name above of each column that is called otherwise, `{"context": "passage"}`;
-            it wins over a column that has that name.
-        answers: whether answers must be there; without, an example that has none is still read.
+        columns: dictionary from columns with other names to the names above,
+            `{"context": "passage"}`; it takes precedence over a column that has such a name.
+        answers: whether answers are required.
 
     Returns:
-        `Example`s, or one of its kinds where there are candidates or chains; or `Sentence`s.
+        List of `Example`s, of a subclass if there are candidates or chains, or of `Sentence`s.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -118,7 +118,7 @@ def _is_words(row):
 
 
 def _renamed(row, columns):
-    """A row by the names of `columns`, without other columns that say the same."""
+    """Renames the columns of a row, and drops the alternatives to them."""
     named = set(columns.values())
     replaced = named.union(*(names for names in _ALTERNATIVES if names & named))
     replaced |= {other for name in replaced for other in COLUMNS[name]}
@@ -178,7 +178,7 @@ def _json_lines(path):
 
 
 def _transposed(data, columns):
-    """The rows of a dictionary of columns, where strings stand for all rows; or the one row."""
+    """Returns the rows of a dictionary of columns, or the dictionary itself if it is one row."""
     if any(hasattr(values, "features") for values in data.values()):
         raise ValueError(f"This has several parts, pass one of them: {', '.join(data)}.")
     lists = {name: list(values) for name, values in data.items() if _is_column(values)}
@@ -207,7 +207,7 @@ def _is_nested(values):
 
 
 def _unbatched(element):
-    """The rows of an element of `tf.data`, whose values may be those of a batch."""
+    """Returns the rows of an element of `tf.data`, which may be a batch."""
     parts = element if isinstance(element, tuple) else (element,)
     if isinstance(parts[0], Mapping):
         return _transposed({**parts[0], **dict(zip(("answer",), parts[1:], strict=False))}, {})
@@ -216,7 +216,7 @@ def _unbatched(element):
 
 
 def _plain(value):
-    """Strings of bytes, and lists of arrays."""
+    """Converts bytes to strings, and arrays to lists."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list | tuple):
@@ -225,12 +225,12 @@ def _plain(value):
 
 
 def _label_names(kind):
-    """The names of the numbers in a column of `datasets`, if they are numbers of classes."""
+    """Returns the names of the classes in a column of `datasets`, or `None` if it has none."""
     return getattr(kind, "names", None) or getattr(getattr(kind, "feature", None), "names", None)
 
 
 def _named(row, labels):
-    """The columns of a row that have numbers of classes, by the names of these."""
+    """Returns the columns of a row that hold classes, with names instead of numbers."""
 
     def name(value, names):
         if isinstance(value, list):

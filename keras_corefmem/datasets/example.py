@@ -12,9 +12,9 @@ from keras_corefmem.graphs.edge_types import check_edges
 from keras_corefmem.text.lexicons import ABBREVIATED_TITLES
 from keras_corefmem.utils.checks import check_characters
 
-# The answer of examples that are only read, and where a passage does not hold it.
+# The answer of examples without one, and of passages that do not hold it.
 UNKNOWN_ANSWER = "[unknown]"
-# "St." is a street's too, at the end of sentences.
+# "St." also abbreviates "Street", which may end a sentence.
 _TITLE = rf"\b(?i:{'|'.join(sorted(ABBREVIATED_TITLES - {'st'}))})\."
 _BETWEEN_SENTENCES = regex.compile(rf"(?<=[.?!])(?<!{_TITLE})\s+|\s*\n\s*")
 
@@ -24,23 +24,23 @@ class Example:
     """A question about a passage.
 
     Args:
-        sentences: the sentences of the passage up to the question, cut as the data set cuts them.
+        sentences: the sentences of the passage up to the question, split as in the data set.
         question: the question.
-        answer: the answer as the data set writes it; lists are joined by commas, `"apple,milk"`.
-            `"[unknown]"` where it is not known.
+        answer: the answer as in the data set; lists are joined by commas, `"apple,milk"`.
+            `"[unknown]"` if it is not known.
         supporting_facts: numbers of sentences, from 1, in the data set's order.
-        source: where the question was read, as `"path:line"`; does not enter comparisons.
-        edges: typed edges `(source, target, type)` between its tokens, positions from 1 through the
-            passage and then the question, as the reader cuts them: `[(3, 17, "married_to")]`.
-        chains: coreference chain of each of these tokens, 0 = none, in place of the chains that the
+        source: where the question was read, as `"path:line"`; ignored in comparisons.
+        edges: typed edges `(source, target, type)`, `[(3, 17, "married_to")]`. Source and target
+            are tokens as the reader splits them, numbered from 1 through passage and question.
+        chains: coreference chain of each of these tokens, 0 = none, instead of the chains that the
             reader finds itself.
-        kinds: the kinds of questions that it is one of, which are counted apart; does not enter
+        kinds: kinds of questions that it belongs to, which are counted separately; ignored in
             comparisons.
 
     Raises:
-        ValueError: if the passage, one of its sentences, the question or the answer is empty, no
-            string, or has half of a surrogate pair, a supporting fact is no sentence of the
-            passage, a chain no integer from 0, or an edge a loop.
+        ValueError: if the passage, one of its sentences, the question or the answer is empty, not a
+            string, or has half of a surrogate pair; if a supporting fact is not a sentence of the
+            passage, a chain not an integer from 0, or an edge a loop.
 
     Example:
         >>> sentences = "Mary went to the office.", "She slept."
@@ -87,10 +87,10 @@ class Example:
 
     @classmethod
     def from_text(cls, passage: str, question: str) -> "Example":
-        """Makes a question without an answer about raw text.
+        """Makes an example without an answer from raw text.
 
-        Sentences end behind `.`, `?` and `!` before a space, but for titles ("Mr."), and with each
-        line.
+        Sentences end after a `.`, `?` or `!` that a space follows, unless it belongs to a title
+        ("Mr."), and at the end of each line.
         """
         sentences = filter(None, _BETWEEN_SENTENCES.split(passage.strip()))
         return cls(tuple(sentences), question, UNKNOWN_ANSWER)
@@ -125,7 +125,7 @@ class Example:
 
     def _set_chains(self, name):
         self._set_integers(name)
-        # Others count from 0, and write -1 for none.
+        # Other conventions count from 0, and write -1 for none.
         if wrong := [number for number in getattr(self, name) if number < 0]:
             raise ValueError(
                 f"{self._place}`{name}` number chains from 1, 0 is none; got {wrong[0]}."
@@ -143,7 +143,7 @@ class Example:
             )
 
     def check_chains(self, tokens: int) -> None:
-        """Raises where it has chains, but not one for each of so many tokens."""
+        """Raises a ValueError if it has chains, but not one for each token."""
         if self.chains and len(self.chains) != tokens:
             raise ValueError(
                 f"{self.source or 'An example'}: {len(self.chains)} chains for {tokens} "
@@ -151,7 +151,7 @@ class Example:
             )
 
     def check_unlinked(self, change: str) -> None:
-        """Raises where it has edges or chains, of tokens that a change would move."""
+        """Raises a ValueError if it has edges or chains, whose tokens a `change` would move."""
         if self.edges or self.chains:
             raise ValueError(
                 f"{self.source or 'An example'} has edges or chains, whose tokens {change} moves: "
@@ -165,20 +165,20 @@ class Example:
 
     @property
     def guesses(self) -> dict[str, str | None]:
-        """The answers that baselines guess without reading, by the names of these."""
+        """The answers that baselines guess without reading, by the name of the baseline."""
         return {}
 
     def beginning(self, count: int, tokenizer: Callable[[str], list[str]]) -> "Example":
-        """Returns the question about the first sentences, with chains and edges of what is left."""
+        """Returns the question about the first `count` sentences, with their chains and edges."""
         lengths = list(map(len, self.cut_sentences(tokenizer)))
         kept, length, sentences = sum(lengths[:count]), sum(lengths), self.sentences[:count]
-        # Its end may be cut otherwise where nothing follows.
+        # The last sentence may be split differently if nothing follows.
         own = len(self.tokens(" ".join(sentences), tokenizer))
         links = self._links_of_beginning(kept, length, own)
         return dataclasses.replace(self, sentences=sentences, supporting_facts=(), **links)
 
     def _links_of_beginning(self, kept, length, own):
-        """What joins tokens, but for those from `kept` to `length`, whose place is up to `own`."""
+        """Returns edges and chains without tokens `kept` to `length`; the passage has `own` now."""
 
         def moved(end: int) -> int:
             return end if end <= kept else end - length + own
@@ -194,10 +194,10 @@ class Example:
     def cut_sentences(
         self, tokenizer: Callable[[str], list[str]], cut: Callable | None = None
     ) -> list[list[str]]:
-        """Cuts the passage to tokens as a whole, and these where its sentences end.
+        """Splits the passage into tokens as a whole, and the tokens into its sentences.
 
-        Some tokenizers cut the end of a text otherwise than what goes on: such tokens belong to the
-        next sentence.
+        Some tokenizers split the end of a text differently from text that goes on; tokens for which
+        this makes a difference belong to the next sentence.
 
         Args:
             tokenizer: the tokenizer.
@@ -215,11 +215,11 @@ class Example:
         return [whole[start:end] for start, end in itertools.pairwise([*ends, len(whole)])]
 
     def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
-        """Cuts one of its texts to tokens, by a tokenizer to lower case."""
+        """Splits one of its texts into tokens, by a tokenizer that lower-cases."""
         return self.cut(text, tokenizer)
 
     def cut(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
-        """Cuts one of its texts to the tokens that are shown."""
+        """Splits one of its texts into the tokens that are shown."""
         return tokenizer(text)
 
 
@@ -228,11 +228,10 @@ class CandidateExample(Example):
     """An `Example` whose answer is one of its candidates.
 
     Args:
-        candidates: possible answers, each a string of one or more words; one that is listed twice
-            counts once.
+        candidates: possible answers, each a string of one or more words; duplicates are dropped.
 
     Raises:
-        ValueError: if the answer is no candidate.
+        ValueError: if the answer is not a candidate.
 
     Example:
         >>> example = keras_corefmem.datasets.CandidateExample(
@@ -250,13 +249,13 @@ class CandidateExample(Example):
 
 
 def most_frequent(words: Iterable[str]) -> str | None:
-    """Returns the word that comes most often, of several the first one; `None` without words."""
+    """Returns the most frequent word, in a tie the first one; `None` without words."""
     counts = collections.Counter(words)
     return max(counts, key=counts.__getitem__) if counts else None
 
 
 def count_kinds(examples: Iterable[Example], wrong: Iterable[int]) -> dict[str, list[int]]:
-    """Counts right answers and all questions of each kind; `wrong` has indices of examples."""
+    """Counts right answers and questions of each kind; `wrong` has indices of wrong answers."""
     counts: dict[str, list[int]] = collections.defaultdict(lambda: [0, 0])
     missed = set(wrong)
     for index, example in enumerate(examples):
@@ -267,7 +266,7 @@ def count_kinds(examples: Iterable[Example], wrong: Iterable[int]) -> dict[str, 
 
 
 def group_by_kind(examples: Iterable[Example]) -> dict[str, list[Example]]:
-    """Groups examples by the first of their kinds, `""` for those of none."""
+    """Groups examples by the first of their kinds, `""` for those without any."""
     groups: dict[str, list[Example]] = collections.defaultdict(list)
     for example in examples:
         groups[next(iter(getattr(example, "kinds", ())), "")].append(example)
@@ -275,7 +274,7 @@ def group_by_kind(examples: Iterable[Example]) -> dict[str, list[Example]]:
 
 
 def group_by_story(examples: Iterable[Example]) -> list[list[Example]]:
-    """Groups consecutive examples that ask about the same story: their sentences extend another's.
+    """Groups consecutive examples about the same story, each of which extends the one before.
 
     Args:
         examples: questions in the order in which they are asked.

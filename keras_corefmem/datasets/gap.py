@@ -19,7 +19,7 @@ _FORM = "GAP .tsv"
 
 
 class Name(typing.NamedTuple):
-    """A name that the pronoun may refer to, the character it starts at, and whether it does."""
+    """A name, the character at which it starts, and whether the pronoun refers to it."""
 
     text: str
     start: int
@@ -28,10 +28,10 @@ class Name(typing.NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class AmbiguousPronoun:
-    """A pronoun and two names of its text, both by the character at which they start.
+    """A pronoun and two names in its text, each with the character at which it starts.
 
     Raises:
-        ValueError: if the pronoun is no third person singular, or it or a name is not in its place.
+        ValueError: if the pronoun is not a third person singular, or it or a name is not there.
     """
 
     id: str
@@ -56,7 +56,7 @@ class AmbiguousPronoun:
 
 
 def read_gap(path: Path) -> list[AmbiguousPronoun]:
-    """Reads a file of the data set, `gap-development.tsv` say."""
+    """Reads a file of the data set, such as `gap-development.tsv`."""
     header, *lines = read_text(path, _FORM).rstrip("\n").split("\n")
     if header.split("\t") != COLUMNS:
         raise ValueError(
@@ -92,7 +92,7 @@ def _read(line, place):
 
 
 def answer(example: AmbiguousPronoun, annotation: Annotation) -> tuple[bool, ...]:
-    """Tells which names, A and B, have the head of a mention in the chain of the pronoun."""
+    """Returns which names, A and B, have the head of a mention in the chain of the pronoun."""
     if annotation.text != example.text:
         raise ValueError(f"{example.source}: the annotation of {example.id} is of another text.")
     starts, heads = annotation.starts, []
@@ -113,7 +113,7 @@ def score(
 
     Returns:
         Dictionary: `Score`s `"overall"`, `"masculine"` and `"feminine"`, and `"bias"`, the feminine
-        F1 over the masculine one, `None` where the latter is 0.
+        F1 over the masculine one, or `None` if the latter is 0.
     """
     counts = {False: [0, 0, 0], True: [0, 0, 0]}
     for example, pair in zip(examples, answers, strict=True):

@@ -1,4 +1,4 @@
-"""Data sets of one's own: files of JSON lines, of which parts are held out."""
+"""Data sets of your own: files of JSON lines, of which parts are held out."""
 
 import operator
 
@@ -7,19 +7,19 @@ from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.splits import Splits, hold_out
 from keras_corefmem.utils.files import Path
 
-# Share of the texts that is held out to validate on, and as much to test.
+# Share of the texts that is held out for validation, and again for testing.
 SHARE = 0.1
 
 
 def has_sentences(path: Path) -> bool:
-    """Whether the first example of a file is a single sentence."""
+    """Returns whether the first example of a file is a single sentence."""
     return isinstance(next(iterate(path)), Sentence)
 
 
 def load(path: Path, valid: Path | None = None) -> Splits:
     """Loads a file of JSON lines, see `as_examples`.
 
-    Questions about the same passage, or about a story that goes on, stay together.
+    Questions about the same passage, or the same story as it goes on, stay in one part.
 
     Args:
         path: the file. A tenth of its texts is held out as `test`.
@@ -46,7 +46,7 @@ def _hold_out(examples, path):
 
 
 def _stories(examples):
-    """The words of the shortest passage of the file that each example's passage begins with."""
+    """Returns the words of the shortest passage with which each example's passage begins."""
     # Rows may cut one passage into sentences in several ways.
     passages = {example.passage: tuple(example.passage.split()) for example in examples}
     stories, story = {}, None

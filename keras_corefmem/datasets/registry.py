@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, Literal
 
-# Rooms import their readers only where one is used.
+# These packages import a reader only when it is used.
 from keras_corefmem.datasets import passages, sentences, stories
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path
@@ -16,22 +16,22 @@ class DataSet:
     """A data set that can be loaded by its name.
 
     Args:
-        line: a line about it.
-        load: function from the name of a task and the folder of the files to `Splits`; it may take
-            a `language`, or whether its text stays `cased`.
-        first_task: the task by default.
+        line: a one-line description.
+        load: function from the name of a task and the folder of the files to `Splits`; it may also
+            take a `language`, or whether its text stays `cased`.
+        first_task: the default task.
         reads: `"questions"` about passages, or single `"sentences"`.
         texts: name of its items.
         counted: name of the answers that are counted.
         languages: whether it comes in several languages.
-        cased: whether its text may keep capital letters, which its readers do without.
+        cased: whether its text may keep capital letters, which are dropped by default.
         files: whether it is read from files.
         tasks: whether it has several tasks.
-        reported: name of the part that is reported, `Splits.test`.
-        load_test: function from the same names to the published test part, where `reported` is
-            another one and there is such a part.
+        reported: name of the published part that is `Splits.test`, on which results are reported.
+        load_test: function from the same arguments to the published test part, if there is one and
+            `reported` is another.
         download: whether `corefmem download` gets it.
-        from_record: function from an `Annotation` and fields to an `AnnotatedExample`, where it is
+        from_record: function from an `Annotation` and fields to an `AnnotatedExample`, if it is
             real text that `corefmem annotate` annotates.
 
     Example:
@@ -55,7 +55,7 @@ class DataSet:
     from_record: Callable[..., Any] | None = None
 
 
-# How the paths of data sets of one's own end.
+# Ending of the paths of your own data sets.
 JSON_LINES = ".jsonl"
 
 _SENTENCES: Any = {
@@ -67,7 +67,7 @@ _SENTENCES: Any = {
 
 
 def _hold_out_sentences(splits):
-    """Reports the published development part, and holds another out of the training part."""
+    """Makes the published development part `test`, and holds `valid` out of the training part."""
     return Splits(*sentences.hold_out_sentences(splits.train), splits.valid)
 
 
@@ -173,7 +173,7 @@ def _find(name):
             f"There is no data set {name!r}; choose one of {', '.join(DATASETS)}, or give the path "
             f"of a file of JSON lines, my{JSON_LINES}.{did_you_mean(name, DATASETS)}"
         )
-    # It imports the readers, which those who only list data sets do without.
+    # Imports the readers, which listing the data sets does not need.
     from keras_corefmem.datasets import json_lines
 
     kind = _SENTENCES if json_lines.has_sentences(name) else {}
@@ -197,17 +197,17 @@ def load(
     Args:
         name: one of `DATASETS`, or the path of a file of JSON lines, see `as_examples`; a tenth of
             its texts is held out as `valid`, and another tenth as `test`.
-        task: number of a bAbI task, or `"all"` of these; or name of a task of CBT or of sentences;
-            the others have one.
-        data_dir: folder of the files, which may lie in a folder of it that is named for the data
+        task: number of a bAbI task, or `"all"` of these; number of a fold of Emory; or name of a
+            task of CBT, SST or POS. Other data sets have one task.
+        data_dir: folder of the files, or one with a subfolder for them that is named after the data
             set; for bAbI by default where `babi.download()` puts them.
         language: bAbI's language folder, see `babi.load`.
-        cased: whether text keeps its capital letters where it has some, for annotators.
+        cased: whether text keeps the capital letters that it has, for annotators.
 
     Returns:
-        The parts. Of sentences, WikiHop, MedHop and LAMBADA, the published development part is the
-        one that is reported, `test`; `valid` is held out of the training part to choose by. The
-        others have their own parts.
+        The parts. For SST, POS, WikiHop, MedHop and LAMBADA, `test` is the published development
+        part, on which results are reported, and `valid` is held out of the training part. Other
+        data sets have their own parts.
 
     Raises:
         FileNotFoundError: if the files are not there.
@@ -241,7 +241,7 @@ def load(
 
 
 def check_part(name: str, part: str) -> None:
-    """Refuses a part that a data set does not have, or that is not published."""
+    """Raises a ValueError for a part that a data set does not have or publish."""
     known = find(name)
     parts = ["train", "valid", known.reported, *(["test"] if known.load_test else [])]
     if part not in parts:

@@ -1,4 +1,4 @@
-"""Rows of tables as examples, by the names of their columns."""
+"""Conversion of rows of tables to examples, by the names of their columns."""
 
 import dataclasses
 import re
@@ -36,12 +36,12 @@ _penn = PennTokenizer()
 
 
 def is_doc(value: Any) -> bool:
-    """Whether a value is a spaCy Doc, told without an import of spaCy."""
+    """Returns whether a value is a spaCy Doc, without importing spaCy."""
     return hasattr(value, "user_data") and hasattr(value, "spans")
 
 
 def read_row(row: Mapping[str, Any], place: str, answers: bool = True) -> list[Any]:
-    """Makes the examples of a row, several of a whole story of bAbI."""
+    """Makes the examples of a row: several if it is a whole story of bAbI, else one."""
     fields = {}
     for name, others in COLUMNS.items():
         for column in (name, *others):
@@ -52,7 +52,7 @@ def read_row(row: Mapping[str, Any], place: str, answers: bool = True) -> list[A
 
 
 def _is_there(value):
-    # What pandas writes where nothing is.
+    # pandas writes NaN for missing values.
     return value is not None and not (isinstance(value, float) and value != value)
 
 
@@ -143,7 +143,7 @@ class _Row:
         return cnn.relabel(dataclasses.replace(example, **known))
 
     def of_doc(self, doc):
-        """Reads a Doc, whose clusters become chains, that of words of the question too."""
+        """Reads a Doc; its clusters become chains, to which the question's words belong too."""
         annotation = from_doc(doc)
         known = {"source": self.source, "candidates": self.candidates()}
         known |= {"edges": self.fields.get("edges", ())}
@@ -177,7 +177,7 @@ class _Row:
 
     def start(self):
         value = self.fields["question_start"]
-        # Frames have floats beside missing values.
+        # Data frames hold integers as floats if some values are missing.
         if not isinstance(value, int | float) or value % 1 or not 0 <= value < float("inf"):
             raise self.error(f"question_start must be the number of a character, got {value!r:.80}")
         return int(value)
@@ -192,7 +192,7 @@ class _Row:
 
     def answer(self):
         value = self.fields.get("answer")
-        # SQuAD's are alternatives.
+        # SQuAD's answers are alternatives.
         if isinstance(value, Mapping):
             value = value.get("text", ())
             several = isinstance(value, Iterable) and not isinstance(value, str)
@@ -245,7 +245,7 @@ class _Row:
 
 
 def _are(kind, values):
-    """Whether a value is a sequence of values of a kind, and not empty."""
+    """Returns whether a value is a non-empty sequence of values of a kind."""
     sequence = isinstance(values, Sequence) and not isinstance(values, str) and len(values) > 0
     return sequence and all(isinstance(value, kind) for value in values)
 
@@ -258,7 +258,7 @@ def _story(story, source):
         columns = [
             story[name] if lines == [story] else [line[name] for line in story] for name in names
         ]
-        # What is no string is no part of one.
+        # Joining raises a TypeError for anything but strings.
         written = [
             f"{number} "
             + "\t".join([text, answer, " ".join(facts)] if kind in (1, "question") else [text])

@@ -1,4 +1,4 @@
-"""The parts of a data set, and how one of them is held out of another."""
+"""The parts of a data set, and a function that holds one out of another."""
 
 import dataclasses
 import random
@@ -13,9 +13,9 @@ class Splits:
     """The three parts of a data set.
 
     Args:
-        train: list of `Example`, or of `Sentence` where the data set has single sentences.
-        valid: such a list, to choose by.
-        test: such a list, for the number that is reported.
+        train: list of `Example`, or of `Sentence` if the data set has single sentences.
+        valid: such a list, for model selection.
+        test: such a list, for the reported results.
 
     Example:
         >>> splits = keras_corefmem.datasets.simulator.load(1, train=20, valid=5, test=10)
@@ -44,15 +44,16 @@ def hold_out(
     Args:
         examples: the items to split in two.
         share: share of the groups to hold out; or their number, an integer.
-        seed: seed of NumPy's generator; or the generator of `random` to draw with.
-        groups: the group of each example, all of which go into one part; by default its own.
+        seed: seed of a NumPy generator; or a `random.Random` to draw with.
+        groups: the group of each example; a group stays in one part. By default, each example is a
+            group of its own.
         source: where the examples come from, for errors.
 
     Returns:
-        Those to train on and those that are held out, each in the order of `examples`.
+        The examples to train on and the held-out ones, each in the order of `examples`.
 
     Raises:
-        ValueError: if nothing is held out, or nothing left.
+        ValueError: if nothing would be held out, or nothing left.
 
     Example:
         >>> keras_corefmem.datasets.hold_out("abcdef", 0.3, groups=[1, 1, 2, 2, 3, 3])
@@ -69,7 +70,7 @@ def hold_out(
     if isinstance(seed, random.Random):
         chosen = seed.sample(range(len(names)), count)
     else:
-        # Those who only list data sets do without NumPy.
+        # Listing data sets does not need NumPy.
         import numpy as np
 
         chosen = np.random.default_rng(seed).choice(len(names), count, replace=False).tolist()

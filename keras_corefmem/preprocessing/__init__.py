@@ -1,4 +1,4 @@
-"""Examples and raw text to ids, edges and features, these to batches, and logits to answers."""
+"""Preprocessing of examples and raw text into batches of features, and decoding of answers."""
 
 import lazy_loader
 

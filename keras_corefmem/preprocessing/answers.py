@@ -1,4 +1,4 @@
-"""Answers as numbers, and back: classes, or sequences of words with an end."""
+"""Encoding and decoding of answers: classes, or sequences of words with an end."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,7 +35,7 @@ def check_kind(examples: Sequence[Example | Sentence], strings: Sequence[str]) -
 
 
 def encode_answer(answer: str | None, numbers: Mapping[str, int], length: int) -> np.ndarray:
-    """Encodes an answer as the numbers of its words and, up to `length`, the end."""
+    """Encodes an answer as the numbers of its words, padded with the end up to `length`."""
     words = [] if answer in (None, UNKNOWN_ANSWER) else answer.split(SEPARATOR)
     if not 0 < len(words) < length:
         return np.zeros(length, "int32")
@@ -49,7 +49,7 @@ def answer_text(numbers: Sequence[int], answers: Sequence[str]) -> str:
 
 
 def best_answer(logits: np.ndarray, answers: Sequence[str]) -> tuple[str, float]:
-    """Returns the text of the best answer that a text has, and its probability.
+    """Returns the most probable of the answers that a text has, and its probability.
 
     Args:
         logits: float32 `(answers,)`, or `(steps, words)`.
@@ -65,7 +65,7 @@ def best_answer(logits: np.ndarray, answers: Sequence[str]) -> tuple[str, float]
 
 
 def present_logits(logits: np.ndarray, answers: Sequence[str]) -> np.ndarray:
-    """Returns the logits of the answers that a text has; others have no text."""
+    """Masks the logits of answers that a text does not have, those whose own text is empty."""
     absent = [n for n, answer in enumerate(answers) if not answer]
     if absent:
         logits = logits.copy()
@@ -76,7 +76,7 @@ def present_logits(logits: np.ndarray, answers: Sequence[str]) -> np.ndarray:
 def best_tags(
     logits: np.ndarray, answers: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[float, ...]]:
-    """Returns the text of the best answer for each word, and their probabilities.
+    """Returns the most probable tag of each word, and their probabilities.
 
     Args:
         logits: float32 `(words, answers)`.
@@ -94,8 +94,8 @@ def best_tags(
 def best_sequences(logits: Any, top: int, xp: Any = np) -> tuple[Any, Any]:
     """Finds the most probable answers.
 
-    An answer of several words is as probable as its words and its end together. It has at least
-    one word. A class is an answer of one word without an end.
+    The probability of an answer of several words is the product of those of its words and its end.
+    It has at least one word. A class is an answer of one word without an end.
 
     Args:
         logits: `(batch, answers)` or `(batch, steps, words)`, the end last; 0 is never chosen.

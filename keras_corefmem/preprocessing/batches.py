@@ -1,4 +1,4 @@
-"""Batches of encoded examples in few shapes."""
+"""Batches of encoded examples, padded to few shapes."""
 
 import copy
 import itertools
@@ -18,16 +18,16 @@ from keras_corefmem.utils.checks import check_sizes
 def length_buckets(
     lengths: Sequence[int], count: int = 6, saving: int = 40_000, multiple: int = 8
 ) -> list[int]:
-    """Chooses lengths to pad to that keep padding small while XLA compiles few shapes.
+    """Chooses bucket lengths that keep padding small while XLA compiles few shapes.
 
     Args:
-        lengths: lengths of the sequences to come.
-        count: largest number of buckets.
-        saving: padding that one more bucket must save, in the unit of the lengths.
-        multiple: what the lengths are rounded up to.
+        lengths: lengths of the sequences to batch.
+        count: maximum number of buckets.
+        saving: padding that a further bucket has to save in total, in the unit of the lengths.
+        multiple: bucket lengths are rounded up to a multiple of this.
 
     Returns:
-        Ascending list of lengths, the last one at least the longest sequence.
+        Ascending list of lengths; the last one is at least that of the longest sequence.
 
     Raises:
         ValueError: if `count` or `multiple` is less than 1.
@@ -40,7 +40,7 @@ def length_buckets(
     rounded = -(-np.sort(np.asarray(lengths)) // multiple) * multiple
     options, counts = np.unique(rounded, return_counts=True)
     total = np.concatenate([[0], np.cumsum(counts)])
-    # best[j]: least padded size of the j shortest kinds, and the buckets that give it.
+    # best[j]: least total size of the j shortest lengths after padding, and its buckets.
     best: list[tuple] = [(0, ())] + [(np.inf, ())] * len(options)
     for n in range(count):
         better = [best[0]]
@@ -57,12 +57,12 @@ def length_buckets(
 def common_lengths(
     preprocessor: Preprocessor, encoded: Sequence, count: int = 6
 ) -> dict[str, list[int]]:
-    """Chooses few lengths for several `Batches`, of all of whose examples they are made.
+    """Chooses common padded lengths for several `Batches` from the examples of all of them.
 
     Args:
         preprocessor: the preprocessor.
         encoded: all examples, as `preprocessor.encode` returned them.
-        count: largest number of lengths of passages.
+        count: maximum number of passage lengths.
 
     Returns:
         The arguments `buckets` and `question_length` of `Batches`.
@@ -84,13 +84,13 @@ def common_lengths(
 
 
 def check_ascending(name: str, lengths: Sequence[int]) -> None:
-    """Refuses lengths to pad to that do not ascend."""
+    """Raises a ValueError if padded lengths do not ascend."""
     if not lengths or list(lengths) != sorted(set(lengths)):
         raise ValueError(f"{name} must be ascending lengths, got {lengths}.")
 
 
 def _check_answers(encoded: Sequence, count: int, training: bool) -> None:
-    """Refuses answers outside the classes, and unknown ones where they are to be learned."""
+    """Raises a ValueError for answers outside the classes and, in training, for unknown ones."""
     answers = [np.ravel(example.answer) for example in encoded]
     flat = np.concatenate(answers)
     wrong = np.flatnonzero((flat < int(training)) | (flat >= count))
@@ -107,39 +107,41 @@ def _check_answers(encoded: Sequence, count: int, training: bool) -> None:
 class Batches(keras.utils.PyDataset):
     """Batches of encoded examples: `(features, answers, weights)`.
 
-    A bucket is a length of passages and one of questions. Every batch is full: a bucket's rest
-    moves into the next longer one, and the last one is filled up with empty rows of weight 0.
-    Examples are encoded once, shuffled every epoch by the seed.
+    A bucket is a pair of a passage length and a question length. The examples left over in a bucket
+    move to the next longer one, so that at most one batch is not full; it is filled up with empty
+    rows of weight 0. Examples are encoded once and, with `shuffle`, reshuffled every epoch.
 
-    Keras takes the mean over rows, empty ones too. Where nothing is shuffled, the weights of the
-    others make up for it, so that the losses of answers that it reports are exact. With
-    `mean_of_rows`, those of each batch make up for its own empty rows, shuffled or not, so that its
-    gradient is the mean over its examples. The logs of `fit` of the zoo's models are exact with
-    shuffled ones too.
+    Keras takes the mean over all rows, including empty ones. Without `shuffle`, the weights of the
+    other rows are scaled up in return, so that the losses of answers that Keras reports are exact.
+    With `mean_of_rows`, shuffled or not, the weights of each batch make up for its own empty rows,
+    so that its gradient is the mean over its examples. The logs of `fit` of the zoo's models are
+    exact for shuffled batches too.
 
-    Batches that are shuffled are there to train on: every answer must be one that the preprocessor
-    knows. In others, an unknown answer, number 0, is one that no model gets right.
+    Shuffled batches are for training: the preprocessor must know every answer. In other batches, an
+    unknown answer has number 0 and counts as wrong whatever a model predicts.
 
     Args:
-        encoded: list of what `preprocessor.encode` returned.
+        encoded: list of encoded examples, as returned by `preprocessor.encode`.
         preprocessor: the `Preprocessor`.
         names: names of the features, `model.features`.
-        buckets: ascending lengths that passages are padded to; `None` chooses them.
-        question_length: one or ascending lengths for questions; `None` for the longest.
-        batch_size: rows of a batch.
+        buckets: ascending lengths that passages are padded to; `None` chooses them, see
+            `length_buckets`.
+        question_length: one or several ascending lengths that questions are padded to; `None` for
+            that of the longest.
+        batch_size: number of rows of a batch.
         shuffle: whether to shuffle.
         seed: seed of the shuffling.
-        mean_of_rows: whether a batch that is not full weighs as one that is.
-        augment: augmentations of the examples of shuffled batches, drawn anew every epoch by the
-            seed: names or functions, or names by kind, see `augmentations`. An example stays as it
-            is where a text would be longer, or its answer be unknown; `"longer"` alone changes
-            lengths, and makes the buckets those of its passages.
-        examples: the examples, in the order of `encoded`, where there are augmentations.
+        mean_of_rows: whether a batch with empty rows has the same total weight as a full one.
+        augment: augmentations of shuffled examples, drawn anew every epoch by the seed: names,
+            functions, or names by kind, see `augmentations`. An example stays as it is if a text
+            would become longer or the answer unknown. Only `"longer"` changes lengths; buckets are
+            then chosen for the longer passages.
+        examples: the examples in the order of `encoded`, required with `augment`.
         **kwargs: arguments of `keras.utils.PyDataset`.
 
     Raises:
-        ValueError: without examples, if one does not fit its length or the classes, lengths do not
-            ascend, a number is too small, or if there is an augmentation without `shuffle` or the
+        ValueError: if there are no examples, one does not fit the lengths or the classes, lengths
+            do not ascend, a number is too small, or `augment` is given without `shuffle` or
             `examples`.
 
     Example:
@@ -208,7 +210,7 @@ class Batches(keras.utils.PyDataset):
         return [list(map(size, self.encoded)) for size in sizes]
 
     def start_epoch(self, epoch: int) -> None:
-        """Decides which examples make each batch of an epoch, the same for the same seed."""
+        """Assigns the examples to the batches of an epoch; the same seed gives the same batches."""
         self.epoch = epoch
         options = self.buckets, self.question_lengths
         passages, questions = map(np.searchsorted, options, self._lengths())
@@ -227,7 +229,7 @@ class Batches(keras.utils.PyDataset):
             full = len(members)
             if bucket < len(shapes) - 1:
                 full -= full % self.batch_size
-                # Longer passages, or longer questions about the longest ones.
+                # The next passage length; after the last one, the next question length.
                 longer = bucket + (1 if (bucket + 1) % count else count)
                 rests[longer] = np.concatenate([rests[longer], members[full:]])
             batches += [
@@ -247,14 +249,14 @@ class Batches(keras.utils.PyDataset):
         self.batches, self.rows = batches, len(self.encoded)
 
     def check_answers(self) -> None:
-        """Raises a `ValueError` if one of the answers is unknown, so that it cannot be learned."""
+        """Raises a `ValueError` if one of the answers is unknown and so cannot be learned."""
         if not self.shuffle:
             _check_answers(self.encoded, len(self.preprocessor.answers), training=True)
 
     def in_order(self, steps: int | None = None) -> "Batches":
-        """Returns batches of the same examples, all of them or the first ones, not shuffled.
+        """Returns the batches without shuffling, all of them or the first `steps`.
 
-        Words that are tagged are padded to one length, so that predictions can be put together.
+        For taggers, all batches have one length, so that predictions can be concatenated.
         """
         other = copy.copy(self)
         other.shuffle = False
@@ -266,7 +268,7 @@ class Batches(keras.utils.PyDataset):
         return other
 
     def of_examples(self, rows: np.ndarray) -> np.ndarray:
-        """Returns the rows of examples, in their order, of what was predicted batch by batch."""
+        """Returns predictions made batch by batch in the order of examples, without empty rows."""
         places = [
             np.arange(len(members)) + n * self.batch_size
             for n, (members, *_) in enumerate(self.batches)
@@ -282,7 +284,7 @@ class Batches(keras.utils.PyDataset):
 
     @property
     def order(self) -> np.ndarray:
-        """Index of the example in every row that counts, batch after batch."""
+        """Index of the example in each row that is not empty, batch after batch."""
         return np.concatenate([members for members, *_ in self.batches])
 
     def on_epoch_end(self) -> None:
@@ -309,7 +311,7 @@ class Batches(keras.utils.PyDataset):
         return features, *self.targets(rows, length)
 
     def targets(self, rows: Sequence, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """Makes answers and weights of a batch of examples, 0 where there is none."""
+        """Makes the answers and weights of a batch, 0 in empty rows."""
         answers = np.zeros((self.batch_size, *np.shape(rows[0].answer)), "int32")
         answers[: len(rows)] = [row.answer for row in rows]
         weights = (np.arange(self.batch_size) < len(rows)).astype("float32")
@@ -320,5 +322,5 @@ class Batches(keras.utils.PyDataset):
         return answers, weights
 
     def numbers(self, index: int) -> np.ndarray:
-        """Returns the index of each answer of a batch among all, 0 where there is none."""
+        """Returns the index of each answer of a batch among all answers, 0 in empty rows."""
         return pad([self.batches[index][0]], self.batch_size)[0]

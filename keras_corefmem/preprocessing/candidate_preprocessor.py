@@ -1,4 +1,4 @@
-"""Passages that hold the candidates for their own answers."""
+"""Preprocessing of questions whose answer is a candidate of their own passage."""
 
 import collections
 import copy
@@ -42,11 +42,11 @@ from keras_corefmem.utils.checks import check_sizes
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EncodedCandidates(Encoded):
-    """A question as ids whose answer is the number of a candidate of its passage."""
+    """An encoded question whose answer is the number of a candidate of its passage."""
 
     candidates: tuple[str, ...]  # By number, from 1.
     mentions: np.ndarray  # int32 (N, 3): start, end and number of each in the passage.
-    words: tuple[str, ...]  # Of passage and question; empty where words are not spelled.
+    words: tuple[str, ...]  # Of passage and question; empty if words are not spelled.
     sentences: np.ndarray  # int32 (T,): sentence of each token of the passage, from 1.
     targets: dict = dataclasses.field(default_factory=dict)  # Pairs (N, 2) by signal.
 
@@ -55,29 +55,30 @@ class EncodedCandidates(Encoded):
 class CandidatePreprocessor(ReaderPreprocessor):
     """Preprocessing of a reader whose answers are words or candidates of the passage at hand.
 
-    An answer is the number that it has among the candidates of its own passage: those of the
-    example, or else all words of the passage in the order of their first occurrence, without
-    punctuation. Text is read in lower case. Chains are those of an `AnnotatedExample`; in any other
-    text, entity words and what were answers in training are linked where they are repeated.
+    An answer is encoded as its number among the candidates of its own passage. These are the
+    candidates of the example or, if it has none, all words of the passage except punctuation, in
+    the order of their first occurrence. Text is read in lower case. Chains are those of an
+    `AnnotatedExample`; in other text, repeated entity words and training answers form chains.
 
-    Features are those of a `ReaderPreprocessor`; with `spans`, `candidates` is a mask, bool
-    `(batch, time, candidates + 1)`. Where words are spelled there are `passage_characters` and
-    `question_characters` `(batch, time, word_length)`. For attention, `passage_sentences` is the
-    number of each token's sentence `(batch, time)`, and `passage_targets_` and the name of a signal
-    has its pairs `(batch, room · time, 2)`; where a passage of the batch has more, there is twice
-    the room, or four times.
+    Features are those of a `ReaderPreprocessor`; with `spans`, `candidates` is a bool mask
+    `(batch, time, candidates + 1)`. If words are spelled, there are also `passage_characters` and
+    `question_characters` `(batch, time, word_length)`. For attention, `passage_sentences`
+    `(batch, time)` is the number of each token's sentence, and `passage_targets_SIGNAL`
+    `(batch, room · time, 2)` has the pairs of a signal. The room is doubled until the pairs of
+    every passage of the batch fit.
 
     Args:
         words: words of the vocabulary without its two specials.
         word_chains: chain of each word, 0 = none, for text without annotation.
-        num_candidates: largest number of candidates; a passage with more loses the last ones.
+        num_candidates: maximum number of candidates; further ones of a passage are dropped.
         spans: whether candidates may have several words.
-        characters: string of the known characters, `""` where words are not spelled.
-        word_length: characters of a word that are read, the first ones.
-        tokenizer: name of a tokenizer to lower case.
-        signals: room for pairs of `attention_pairs` at each token, by the name of their signal.
-        annotator: name of what annotated the training examples, `None` for nothing.
-        truecase: name of what gave them capital letters before, `None` for nothing.
+        characters: string of the known characters, `""` if words are not spelled.
+        word_length: number of characters read of each word, from its start.
+        tokenizer: name of a tokenizer that lower-cases.
+        signals: dictionary from the name of a signal to the room for its `attention_pairs`, in
+            pairs per token.
+        annotator: name of the annotator of the training examples, or `None`.
+        truecase: name of the truecaser that was applied before, or `None`.
         **kwargs: `joint`, `order`, `max_chains`, `unknown_types`, `free_symbols`, `edge_types`,
             `max_sources` and `strict_edge_types`, see `ReaderPreprocessor`.
 
@@ -147,12 +148,12 @@ class CandidatePreprocessor(ReaderPreprocessor):
     ) -> "CandidatePreprocessor":
         """Learns vocabulary and sizes from training examples.
 
-        Known are the `max_words` most frequent words that occur `min_count` times; `characters`
-        spells words. What annotated the examples is remembered where it is the same for all.
-        Answers and the lower-cased `entity_words` are linked in text that nobody annotated; by
-        default these are learned from plain examples, without annotation and candidates.
-        Without `max_sources`, it is the least of 1, 2 and 4 that keeps 99% of the edges. Further
-        arguments are those of the constructor.
+        The vocabulary has the `max_words` most frequent words that occur at least `min_count`
+        times; with `characters`, words are spelled too. Annotator and truecaser of the examples are
+        recorded if they are the same for all. In text without annotation, repeated answers and
+        lower-cased `entity_words` form chains; by default, entity words are learned if no example
+        has annotation or candidates. `max_sources` is by default the least of 1, 2 and 4 that keeps
+        99% of the edges. Further arguments are those of the constructor.
         """
         check_examples(examples)
         check_words(max_words, min_count)
@@ -218,7 +219,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         known, answer = encoded.candidates, example.answer if candidates else lower(example.answer)
         number = known.index(answer) + 1 if answer in known else 0
         if number and candidates:
-            # Of candidates that are one word, the first has the mentions.
+            # If candidates have the same tokens, the first one has the mentions.
             number = 1 + list(candidates.values()).index(candidates[answer])
         encoded = self.with_edges(dataclasses.replace(encoded, answer=number), example)
         chains = encoded.chain_ids[: len(encoded.passage)]
@@ -226,7 +227,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         return dataclasses.replace(encoded, targets=targets)
 
     def _check_spans(self, candidates: Mapping[str, Sequence[str]], source: str) -> None:
-        """Refuses candidates of several words where each token is at most one of them."""
+        """Raises a ValueError for candidates of several words unless `spans` is set."""
         long = [text for text, words in candidates.items() if len(words) > 1]
         if long and not self.spans:
             raise ValueError(
@@ -323,7 +324,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
     def graph_features(
         self, tokens: Sequence, tables: Sequence, names: Sequence[str], chains: Any = None
     ) -> dict:
-        """Makes the features, of the chains of padded tokens by `strings` where they are known."""
+        """Makes the features inside a TensorFlow graph, with `chains` by text if they are known."""
         import tensorflow as tf
 
         xp, both = GraphNumpy(), list(map(padded, tokens))
@@ -337,7 +338,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         sentences = features.sentence_numbers(ends, xp)
         result["passage_sentences"] = tf.where(words == "", 0, sentences)
         batch, time = tf.unstack(tf.shape(words))
-        # Raw text says nothing of its structure, and no answer depends on it.
+        # The structure of raw text is unknown, and no answer depends on targets.
         for signal, room in self.signals.items():
             result[target_name(signal)] = tf.zeros([batch, room * time, 2], "int32")
         if self.spelling:
@@ -346,10 +347,10 @@ class CandidatePreprocessor(ReaderPreprocessor):
         return {name: result[name] for name in names}
 
     def _graph_candidates(self, words: Any) -> Any:
-        """Numbers the words of passages `(batch, time)` by their first occurrence."""
+        """Numbers the distinct words of passages `(batch, time)` by their first occurrence."""
         import tensorflow as tf
 
-        # Words are told apart by their hashes; vocabularies lack too many of them.
+        # Words are told apart by their hashes, since the vocabulary lacks many of them.
         hashes = 1 + tf.strings.to_hash_bucket_fast(words, 2**62)
         chains = tf.where(graph_has_letters(words), hashes, 0)
         most = len(self.answers) - 1

@@ -12,8 +12,8 @@ from keras_corefmem.graphs.edges import COREFERENCE, INVERSE, inverse
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.names import did_you_mean
 
-# How many sources of a type a token may have, unless a user wants more, and the share of the edges
-# that has to be kept by less.
+# Numbers of sources of a type per token to choose from, and the share of the edges that the chosen
+# one has to keep.
 SOURCES, KEPT = (1, 2, 4), 0.99
 PARTS = "passage", "question"
 NO_EDGES = np.zeros((0, 3), "int32")
@@ -22,7 +22,7 @@ NO_EDGES = np.zeros((0, 3), "int32")
 def warn_of_unread_edges(
     examples: Sequence[Example], types: Sequence[str] = (), stacklevel: int = 4
 ) -> None:
-    """Warns where examples have edges that a model does not read."""
+    """Warns if examples have edges of types that a model does not read."""
     given = {base_type(edge_type) for example in examples for *_, edge_type in example.edges}
     if unread := sorted(given.difference(map(base_type, types))):
         hint = "".join(did_you_mean(name, types) for name in unread)
@@ -34,17 +34,17 @@ def warn_of_unread_edges(
 
 
 class EdgeTable:
-    """The typed edges that a reader reads, and the columns of its sources that hold them.
+    """Table of the edge types that a reader reads, with the column of its sources for each.
 
-    An edge whose source is read after its target enters the other way round, in the column of its
-    inverse type `TYPE^-1` or, where that is not among the types, in that of its own.
+    An edge whose source is read after its target is reversed. It goes to the column of its inverse
+    type `TYPE^-1` or, if that is not among the types, to that of its own type.
     """
 
     def __init__(self, types: Sequence[str], max_sources: int, is_strict: bool = False) -> None:
         self.types = check_edge_types(types)
         self.limit(max_sources)
         self.bases = list(dict.fromkeys(map(base_type, self.types)))
-        # Of examples whose reader has chosen no types, others are left unread.
+        # If the user chose no types, edges of other types are ignored.
         self.is_strict = is_strict or self.types != [COREFERENCE]
         self._has_warned = False
         columns = {edge_type: column for column, edge_type in enumerate(self.types)}
@@ -54,12 +54,12 @@ class EdgeTable:
         )
 
     def limit(self, max_sources: int) -> None:
-        """Sets how many edges of one type may enter a token."""
+        """Sets the maximum number of edges of one type into a token."""
         check_sizes(max_sources=max_sources)
         self.max_sources = max_sources
 
     def warn_of_edges_across(self, example: Example, passage: int) -> None:
-        """Warns once where a user's edge joins question and passage, which are read apart."""
+        """Warns once about edges between passage and question, which are read separately."""
         for number, (source, target, edge_type) in enumerate(example.edges, 1):
             read = base_type(edge_type) in self.bases
             if read and (source <= passage) != (target <= passage) and not self._has_warned:
@@ -77,19 +77,19 @@ class EdgeTable:
         return f"{start}edge {number}, {tuple(example.edges[number - 1])},"
 
     def column(self, base: str) -> int | None:
-        """Returns the column of the edges of a type that lie in reading order."""
+        """Returns the column of the edges of a type in reading order, `None` if it is not read."""
         return int(self.columns[self.bases.index(base), 0]) if base in self.bases else None
 
     def encode(self, example: Example, tokens: int) -> np.ndarray:
-        """Encodes the edges of an example of so many tokens.
+        """Encodes the edges of an example that has `tokens` tokens.
 
         Returns:
-            int32 array `(N, 3)`: source, target, 1-based, through passage and then question, and
-            number of the type among `bases`.
+            int32 array `(N, 3)`: source and target, as 1-based positions through passage and then
+            question, and the index of the type in `bases`.
 
         Raises:
-            ValueError: if an edge of the user leaves the text or has another type; the latter is
-                left unread where nobody chose the types and coreference alone is read.
+            ValueError: if an edge of the example is outside the text or has another type, which is
+                ignored if the user chose no types; or the annotation has other tokens.
         """
         edges = [self._number(n, *edge, example, tokens) for n, edge in enumerate(example.edges, 1)]
         own = np.array([edge for edge in edges if edge[2] >= 0], "int32").reshape(-1, 3)
@@ -112,7 +112,7 @@ class EdgeTable:
         return np.concatenate([own, annotated])
 
     def check_known(self, bases: Sequence[str], examples: Sequence[Example]) -> None:
-        """Checks that there are edges of some types in training examples."""
+        """Checks that training examples have edges of each of some types."""
         missing: set[str] = set(bases)
         known: set[str] = set()
         for example in examples:
@@ -135,7 +135,7 @@ class EdgeTable:
 
     def _number(self, place, source, target, edge_type, example, tokens):
         named, known = self._named(example, place), base_type(edge_type) in self.bases
-        # Who chooses no types is warned once, by `fit`.
+        # If no types were chosen, `fit` has warned about these edges.
         if not known and self.is_strict:
             hint = did_you_mean(edge_type, self.types)
             raise ValueError(
@@ -154,12 +154,12 @@ class EdgeTable:
     def oriented(
         self, rows: Sequence[Any], group: Sequence[str], starts: Mapping[str, Any]
     ) -> np.ndarray:
-        """Lays the edges of encoded examples into one sequence.
+        """Converts the edges of encoded examples to positions in one sequence.
 
         Args:
             rows: the encoded examples.
             group: parts of the sequence; edges to other parts are left out.
-            starts: position before the first token of each part, one or an array with one a row.
+            starts: position before the first token of each part, an integer or one for each row.
 
         Returns:
             int64 array `(N, 4)`: row, earlier token, later token, column.
@@ -181,9 +181,9 @@ class EdgeTable:
         return np.stack([number, *ends, columns], axis=1)[inside]
 
     def sources(self, edges: np.ndarray, count: int, time: int) -> np.ndarray:
-        """Tabulates edges `(N, 4)`, each once: int32 `(count, time, types, max_sources)`.
+        """Tabulates distinct edges `(N, 4)` as int32 `(count, time, types, max_sources)`.
 
-        Of more than `max_sources` of a type into a token, the nearest ones are kept.
+        If more than `max_sources` edges of a type enter a token, the nearest ones are kept.
         """
         table = np.zeros((count * time * len(self.types), self.max_sources), "int32")
         row, source, target, column = edges.T
@@ -200,7 +200,7 @@ class EdgeTable:
         return table.reshape(count, time, len(self.types), self.max_sources)
 
     def of_chains(self, antecedents: Any, types: Any, xp: Any) -> Any:
-        """Makes sources of antecedents, which are edges of coreference and of the words' types."""
+        """Makes sources from antecedents, as edges of coreference and of the words' types."""
         if len(self.types) == self.max_sources == 1 and COREFERENCE in self.types:
             return antecedents[..., None, None]
         numbers = np.arange(len(self.types), dtype="int32")
@@ -212,7 +212,7 @@ class EdgeTable:
         return xp.asarray(xp.where(first, sources[..., None], 0), dtype="int32")
 
     def with_chains(self, edges: np.ndarray, sources: np.ndarray) -> dict[str, np.ndarray]:
-        """Makes the sources, and antecedents, of edges beside those in sources of chains."""
+        """Merges edges into the sources of chains; returns the new sources and antecedents."""
         count, time = sources.shape[:2]
         row, token, column, rank = np.nonzero(sources)
         chained = np.stack([row, sources[row, token, column, rank], token + 1, column], axis=1)
@@ -223,9 +223,9 @@ class EdgeTable:
 
     @staticmethod
     def room(counts: np.ndarray) -> int:
-        """Returns the least of `SOURCES` that keeps nearly all edges, of so many in each cell.
+        """Returns the least of `SOURCES` that keeps nearly all edges, given their count per cell.
 
-        Warns where none of them does.
+        Warns if none of them does.
         """
         if not len(counts):
             return SOURCES[0]

@@ -10,7 +10,7 @@ from keras_corefmem.preprocessing.edge_table import NO_EDGES
 
 
 def mark_asked(passage: Sequence, question: Sequence) -> np.ndarray:
-    """Returns 1 for each word of a passage that its question has too, 2 for others, int8 `(T,)`."""
+    """Marks words of a passage with 1 if the question has them too, else with 2: int8 `(T,)`."""
     words = set(question)
     return np.array([1 if word in words else 2 for word in passage], "int8")
 
@@ -27,9 +27,9 @@ class Encoded:
     chain_ids: np.ndarray = dataclasses.field(kw_only=True)
     # int32 (N, 3): see `EdgeTable.encode`.
     edges: np.ndarray = dataclasses.field(default_factory=lambda: NO_EDGES, kw_only=True)
-    # The word that each of the free symbols is, "" for none; empty where no word is unknown.
+    # The word that each free symbol stands for, or ""; empty if no word is unknown.
     symbols: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
-    # int8 (T,): see `mark_asked`, of the words, of which unknown ones have one id; or of the ids.
+    # int8 (T,): `mark_asked` of the words, since unknown words share an id; by default of the ids.
     asked: np.ndarray | None = dataclasses.field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -38,6 +38,6 @@ class Encoded:
             object.__setattr__(self, "asked", by_ids)
 
     def part(self, name: str, values: Any) -> Any:
-        """Returns the values of the tokens of `"passage"` or `"question"`, of those of both."""
+        """Returns the part for `"passage"` or `"question"` of values for the tokens of both."""
         count = len(self.passage)
         return values[:count] if name == "passage" else values[count:]

@@ -1,4 +1,4 @@
-"""Parts of features: padded ids, spelled words, and pairs of tokens that supervise attention."""
+"""Building blocks of features: padded ids, spelled words, and pairs that supervise attention."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ def pad(
     Args:
         arrays: arrays `(n, *inner)` with n of at most `width`.
         width: length of each row.
-        count: number of rows, those beyond the arrays zero; `None` for one an array.
+        count: number of rows; those beyond the arrays are zero. `None` for one row per array.
         inner: further dimensions of each array.
 
     Returns:
@@ -46,13 +46,13 @@ def pad(
 
 
 def coarse_length(length: Any, xp: Any = np) -> Any:
-    """The length that texts read one by one are padded to, so that few shapes are compiled."""
+    """Rounds up the lengths of texts that are read one by one, so that few shapes are compiled."""
     shorter = xp.asarray(length)[..., None] > LENGTHS
     return xp.take(LENGTHS, xp.sum(xp.asarray(shorter, dtype="int32"), axis=-1))
 
 
 def check_ids(name: str, ids: np.ndarray, count: int) -> None:
-    """Raises a ValueError, with feature, row and number, for ids outside 0 to `count - 1`."""
+    """Raises a ValueError that names feature, row and id for ids outside 0 to `count - 1`."""
     outside = np.argwhere((ids < 0) | (ids >= count))
     if len(outside):
         raise ValueError(
@@ -85,9 +85,9 @@ class Spelling:
 def targets_of(
     example: Example, signals: Iterable[str], chains: Sequence[int]
 ) -> dict[str, np.ndarray]:
-    """Returns the pairs `(N, 2)` by signal of an example's `structure`.
+    """Returns the pairs `(N, 2)` of an example's `structure` by signal.
 
-    Without one, `chains` tell what corefers: the chain of each token of the passage, 0 = none.
+    If it has none, coreference is that of `chains`, the chain of each passage token, 0 = none.
     """
     if not signals:
         return {}
@@ -106,25 +106,25 @@ def target_name(signal: str) -> str:
 
 
 def pad_pairs(pairs: Sequence, room: int, count: int) -> np.ndarray:
-    """Stacks lists of pairs to int32 `(count, room, 2)`, doubling the room where one needs it."""
+    """Stacks lists of pairs into int32 `(count, room, 2)`; doubles the room until all fit."""
     while room < max(map(len, pairs), default=0):
         room *= 2
     return pad([np.reshape(each, (-1, 2)) for each in pairs], room, count, (2,))
 
 
 def room_for(room: dict[str, int], targets: dict[str, Any], length: int) -> dict[str, int]:
-    """Raises pairs for each token, by signal, to what the targets of a passage need."""
+    """Raises the room of each signal, in pairs per token, to what a passage's targets need."""
     needed = {signal: -(-len(targets.get(signal, ())) // length) for signal in room}
     return {signal: max(least, needed[signal]) for signal, least in room.items()}
 
 
 def asked_words(passage: Any, question: Any, is_word: Any, xp: Any = np) -> Any:
-    """Marks the words of passages `(batch, time)` as `mark_asked` does, 0 where there is none."""
+    """Marks the words of passages `(batch, time)` as `mark_asked` does, and padding with 0."""
     same = xp.any(passage[:, :, None] == question[:, None], axis=-1)
     return xp.asarray(xp.where(is_word, xp.where(same, 1, 2), 0), dtype="int32")
 
 
 def sentence_numbers(ends: Any, xp: Any = np) -> Any:
-    """Numbers the sentence of each token from 1."""
+    """Returns the number of each token's sentence, from 1."""
     ends = xp.asarray(ends, dtype="int32")
     return 1 + xp.asarray(xp.cumsum(ends, axis=-1), dtype="int32") - ends

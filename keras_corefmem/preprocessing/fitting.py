@@ -1,4 +1,4 @@
-"""Preprocessors learned with an answer head, and restored from configurations."""
+"""Functions that learn a preprocessor with its answer head, or restore one."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +26,8 @@ from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor
 from keras_corefmem.text import get_tokenizer
 from keras_corefmem.utils.files import naming_damage
 
-# In version 0.1 a configuration was the plain arguments of a constructor; this one alone has it.
+# In version 0.1 a configuration named no class, only the arguments of the constructor; each of
+# these arguments belongs to one class alone.
 LEGACY: dict[str, type[Preprocessor]] = {
     "num_candidates": CandidatePreprocessor,
     "half_width": WindowPreprocessor,
@@ -36,7 +37,7 @@ LEGACY: dict[str, type[Preprocessor]] = {
 }
 
 REMEDY = "give what keras.saving.serialize_keras_object returned."
-# Share of answers that no passage has, up to which it is worth a warning that none is pointed at.
+# Up to this share of answers that are not in their passages, a warning recommends a pointer.
 FEW = 0.25
 HEADS = ("pointer_sum", "span_sum", "classification", "pointer_or_class")
 
@@ -54,23 +55,24 @@ def fit_preprocessor(
 
     Args:
         examples: training examples.
-        head: `"pointer_sum"`, `"classification"`, `"pointer_or_class"`, or `"auto"`: the first
-            where passages allow it, the third where all but questions without an answer do,
-            otherwise the second.
-        language: code of the language whose lemmas are taken where words alone do not allow it, or
-            where more passages allow it; if these do not either, forms of answers are learned, see
-            `keras_corefmem.graphs.learn_word_forms`.
-        lemmatizer: lemmas in any case: a spaCy pipeline, a function of a word, or a language.
+        head: `"pointer_sum"`, `"classification"`, `"pointer_or_class"` or `"auto"`. The latter
+            chooses `"pointer_sum"` if every answer is a word of its passage, `"pointer_or_class"`
+            if only answers `"unknown"` are not, and otherwise `"classification"`.
+        language: code of the language whose lemmas are used if some answers are not words of their
+            passages (for `"pointer_or_class"`, if lemmas find more of them). If lemmas do not
+            suffice, word forms are learned, see `keras_corefmem.graphs.learn_word_forms`.
+        lemmatizer: lemmatizer to use in any case: a spaCy pipeline, a function from a word to its
+            lemma, or the code of a language.
         tokenizer: name of the tokenizer.
-        tagger: function from text to (word, tag) pairs that tells which words are entities.
-        **kwargs: further arguments of `ReaderPreprocessor.fit`. Without `entity_words`, these are
-            learned, and sorted into persons, places and things where `edge_types` names such.
+        tagger: function from a text to `(word, tag)` pairs, from which entity words are taken.
+        **kwargs: further arguments of `ReaderPreprocessor.fit`. By default, `entity_words` are
+            learned, and sorted into persons, places and things if `edge_types` names these.
 
     Returns:
         The `ReaderPreprocessor` and the name of the head.
 
     Raises:
-        ValueError: without such a head, or if a pointer-sum cannot point at an answer.
+        ValueError: if there is no such head, or a pointer-sum cannot point at an answer.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -126,7 +128,7 @@ def fit_preprocessor(
             "of the passage, so that no pointer-sum can find it; leave the example out, or take "
             'answer_head="classification".'
         )
-    # Several kinds of questions together need not all be about words of their passages.
+    # Among several kinds of questions, some may well have answers that are not in the passage.
     if len(missing) <= FEW * len(examples) and len(group_by_kind(examples)) == 1:
         warnings.warn(
             f"{len(missing)} of {len(examples)} training answers are no words of their passages, "
@@ -138,17 +140,17 @@ def fit_preprocessor(
 
 
 def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> list[Example]:
-    """Returns the examples whose answers are no words of their passages."""
+    """Returns the examples whose answer is not a word of their passage."""
     pairs = zip(examples, preprocessor.encode_all(examples), strict=True)
     pointers = preprocessor.pointers
     return [e for e, row in pairs if row.answer not in pointers[row.passage]]
 
 
 def get(preprocessor: Preprocessor | dict[str, Any] | None) -> Preprocessor | None:
-    """Returns a preprocessor from what may stand for it.
+    """Returns a preprocessor from an instance or a configuration.
 
     Args:
-        preprocessor: a `Preprocessor`, serialized by Keras or as its `get_config()`, or `None`.
+        preprocessor: a `Preprocessor`, one that Keras serialized, its `get_config()`, or `None`.
 
     Raises:
         ValueError: if it is none of these.

@@ -11,7 +11,7 @@ from keras_corefmem.text.tokenizers import graph_has_letters
 
 
 class GraphNumpy:
-    """`tf.experimental.numpy`, but for `take_along_axis`, whose graph has dozens of operations."""
+    """`tf.experimental.numpy` with a `take_along_axis` of few instead of dozens of operations."""
 
     def __init__(self) -> None:
         import tensorflow as tf
@@ -22,7 +22,7 @@ class GraphNumpy:
         return getattr(self._tf.experimental.numpy, name)
 
     def take_along_axis(self, values: Any, indices: Any, axis: int) -> Any:
-        """Returns `values[..., indices]` of each row; only the last axis is supported."""
+        """Gathers `indices` from each row of `values`; only the last axis is supported."""
         values = self._tf.convert_to_tensor(values)
         if axis not in (-1, values.shape.rank - 1):
             raise ValueError(f"axis must be the last of {values.shape.rank}, got {axis}")
@@ -41,7 +41,7 @@ def vocabulary_table(vocabulary: Vocabulary) -> Any:
 
 
 def look_up(table: Any, vocabulary: Vocabulary, words: Any) -> Any:
-    """Looks up the ids of a tensor of words as `Vocabulary.encode` does, types included."""
+    """Looks up the ids of a tensor of words as `Vocabulary.encode` does, unknown types included."""
     import tensorflow as tf
 
     ids, types = table.lookup(words), vocabulary.unknown_types
@@ -53,7 +53,7 @@ def look_up(table: Any, vocabulary: Vocabulary, words: Any) -> Any:
 
 
 def number_symbols(ids: Sequence, words: Sequence, vocabulary: Vocabulary) -> list:
-    """Numbers the unknown words of padded texts as `Vocabulary.encode_texts` does.
+    """Replaces unknown words of padded texts by free symbols as `Vocabulary.encode_texts` does.
 
     Args:
         ids: ids of each of the texts that belong together, `(batch, time)`.
@@ -76,7 +76,7 @@ def number_symbols(ids: Sequence, words: Sequence, vocabulary: Vocabulary) -> li
 
 
 def spelled_symbols(ids: Sequence, words: Sequence, vocabulary: Vocabulary) -> Any:
-    """Spells the free symbols of numbered texts, `(batch, symbols)`, those that no word is "".
+    """Returns the words `(batch, symbols)` that free symbols of texts stand for, "" for none.
 
     Args:
         ids: ids of each of the texts that belong together, `(batch, time)`.
@@ -98,7 +98,7 @@ def padded(tokens: Any) -> Any:
 
 
 def coarse_width(tokens: Any) -> Any:
-    """The length that `padded` pads ragged tokens to."""
+    """Returns the length that `padded` pads ragged tokens to."""
     import tensorflow as tf
 
     longest = tf.maximum(tf.cast(tokens.bounding_shape()[1], "int32"), 1)
@@ -106,7 +106,7 @@ def coarse_width(tokens: Any) -> Any:
 
 
 def widened(rows: Any, width: Any) -> Any:
-    """Rows `(batch, time, …)` of another width, zeros or empty strings where it is larger."""
+    """Cuts rows `(batch, time, …)` to a width, or pads them with zeros or empty strings."""
     import tensorflow as tf
 
     more = [[0, 0], [0, width], *[[0, 0]] * (rows.shape.rank - 2)]
@@ -114,7 +114,7 @@ def widened(rows: Any, width: Any) -> Any:
 
 
 def look_up_letters(table: Any, words: Any, length: int) -> Any:
-    """Looks up the first `length` letters of ragged words."""
+    """Looks up the ids of the first `length` letters of ragged words."""
     import tensorflow as tf
 
     letters = tf.strings.unicode_split(words.values, "UTF-8")
@@ -127,7 +127,7 @@ def answer_texts(sequences: Any, answers: Any) -> Any:
 
     Args:
         sequences: numbers of the words.
-        answers: words by number, or tensor `(batch, answers)` of those of each row.
+        answers: words by number, or a tensor `(batch, answers)` with those of each row.
     """
     import tensorflow as tf
 

@@ -24,8 +24,8 @@ RARE = "[rare]"
 class LanguagePreprocessor(SentencePreprocessor):
     """Preprocessing of a language model that predicts the words of texts.
 
-    Answers are the words of the vocabulary, by the same numbers; whatever answers examples have,
-    that of each word is the word itself, or `"[rare]"`.
+    Answers are the words of the vocabulary, with the same numbers. The answer of each word is the
+    word itself, or `"[rare]"` if the vocabulary lacks it; the answers of examples are ignored.
 
     Features are those of a `SentencePreprocessor`.
 
@@ -67,9 +67,9 @@ class LanguagePreprocessor(SentencePreprocessor):
 
 
 def as_text(example: Example | Sentence) -> Sentence:
-    """Makes a text for language models of an example: a sentence whose tags are its words.
+    """Converts an example to a text for language models: a sentence whose tags are its words.
 
-    Of a question about a passage, it is the passage, the question and the answer, in lower case.
+    The text of a question is its passage, the question itself and the answer, in lower case.
 
     Args:
         example: an example of any kind.

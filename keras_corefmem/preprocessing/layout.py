@@ -1,4 +1,4 @@
-"""How passage and question follow each other in the sequences that a reader reads."""
+"""Order of passage and question in the sequences that a reader reads."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,40 +6,40 @@ from typing import Any
 import numpy as np
 
 ORDERS = {"question_first": ("question", "passage"), "passage_first": ("passage", "question")}
-# Either of them, by the ids of each text.
+# Either order, chosen by the ids of each text.
 RANDOM, PASSAGE_LEADS = "random", "passage_leads"
 ORDERS[RANDOM] = ORDERS["question_first"]
 
 
 def sequences(joint: bool, order: str) -> list[tuple[str, ...]]:
-    """Names the parts of each sequence: passage and question, in order or apart."""
+    """Returns the parts of each sequence: passage and question, together in order or apart."""
     return [ORDERS[order]] if joint else [(name,) for name in ORDERS[order]]
 
 
 def passage_leads(total: Any) -> Any:
-    """Tells from the sum of a text's ids, in random order, whether the passage comes first."""
+    """Returns whether the passage comes first in random order, given the sum of a text's ids."""
     return total % 2 == 1
 
 
 class Layout:
-    """How the parts of a sequence follow each other, in each row of a batch."""
+    """Order of the parts of a sequence in each row of a batch."""
 
     def __init__(
         self, group: Sequence[str], widths: Mapping[str, Any], leads: Any = None, xp: Any = np
     ) -> None:
         self.group, self.widths, self.leads, self.xp = tuple(group), widths, leads, xp
-        # The passage comes first where it leads.
+        # The second order is for rows where the passage leads.
         self.orders = [self.group] if leads is None else [self.group, self.group[::-1]]
 
     def choose(self, arrays: Sequence[Any]) -> Any:
-        """Chooses for each row among arrays `(batch, time, …)`, one for each of the orders."""
+        """Takes each row from the array of its order, among one `(batch, time, …)` per order."""
         if self.leads is None:
             return arrays[0]
         shape = (slice(None), slice(None)) + (None,) * (len(arrays[0].shape) - 2)
         return self.xp.where(self.leads[shape], arrays[1], arrays[0])
 
     def join(self, parts: Mapping[str, Any]) -> Any:
-        """Joins the parts `(batch, time, …)` of each row."""
+        """Concatenates the parts `(batch, time, …)` of each row in its order."""
         return self.choose(
             [self.xp.concatenate([parts[name] for name in order], axis=1) for order in self.orders]
         )
@@ -56,7 +56,7 @@ class Layout:
         return {order[0]: 0, **dict.fromkeys(order[1:], self.widths[order[0]])}
 
     def split(self, array: Any) -> dict[str, Any]:
-        """Splits an array `(batch, time of all, …)` into those of the parts."""
+        """Splits an array `(batch, time of all, …)` into one array for each part."""
         cut = []
         for order in self.orders:
             ends = self._starts(order)
@@ -65,7 +65,7 @@ class Layout:
 
 
 def layouts_of(rows: Sequence[Any], joint: bool, order: str) -> list[Layout]:
-    """Lays out encoded examples in the sequences that a reader reads."""
+    """Returns the layout of encoded examples in each sequence that a reader reads."""
     lengths = {name: np.array([len(getattr(row, name)) for row in rows]) for name in ORDERS[order]}
     leads = None
     if joint and order == RANDOM:

@@ -1,4 +1,4 @@
-"""The protocol between data, models and text."""
+"""Base class of preprocessors, the interface between data, models and text."""
 
 import abc
 import collections
@@ -17,17 +17,17 @@ from keras_corefmem.utils.arguments import check_configuration
 
 
 class Bucketing(NamedTuple):
-    """How `Batches` chooses the lengths that it pads to, in the unit of `Preprocessor.length`."""
+    """Settings by which `Batches` chooses padded lengths, in the unit of `Preprocessor.length`."""
 
-    # What one more length has to save in an epoch: compiling for it takes as long as reading that
-    # much for twenty epochs.
+    # Padding that a further length has to save in an epoch: compiling for it takes as long as
+    # reading that much for twenty epochs.
     padding_saved: int = 40_000
     multiple: int = 8
     question_lengths: int = 3  # At most.
 
 
 class Preprocessor(abc.ABC):
-    """Turns examples and raw text into the features of a model, and its numbers into answers.
+    """Converts examples and raw text to the features of a model, and its outputs to answers.
 
     A preprocessor holds everything that a model knows about its language: tokenizer, vocabulary and
     answers. Training, prediction, export and inspection use it through its methods alone, so that
@@ -41,21 +41,22 @@ class Preprocessor(abc.ABC):
         answers: answers by number, from 1; number 0 is the unknown answer.
         tokenizer: name of the tokenizer of raw text.
         unknown_types: number of types of unknown words, see `keras_corefmem.text.Vocabulary`.
-        free_symbols: number of free symbols, which unknown words are in the order in which a text
-            mentions them; answers behind the others, unless answers are local.
+        free_symbols: number of free symbols, which stand for the unknown words of a text in the
+            order of their first mention; unless answers are local, they are its last answers.
 
     Attributes:
         strings: names of the raw texts that it reads, the arguments of `encode_text`.
         feature_names: names of all features that `collate` makes.
         tags: whether each word has an answer of its own, instead of the text.
         reads_edges: whether there are models of it that read typed edges.
-        local: whether answers are candidates of the text at hand, as `answers_of` tells.
-        num_characters: number of character ids, 0 where words are not spelled.
-        answer_length: words of the longest answer and its end, 1 where answers are whole.
+        local: whether answers are candidates of each text, see `answers_of`.
+        num_characters: number of character ids, 0 if words are not spelled.
+        answer_length: number of words of the longest answer, including its end; 1 if answers are
+            classes.
         word_chains: chain of each word, or `None`.
-        signals: room for attention targets by the name of their signal.
-        annotator: name of what annotated the text that a model was trained on, or `None`.
-        truecase: name of what gave it capital letters before, or `None`.
+        signals: room for attention targets, in pairs per token, by the name of their signal.
+        annotator: name of the annotator of the training text, or `None`.
+        truecase: name of the truecaser that was applied before, or `None`.
         bucketing: the `Bucketing` of its batches.
         batches_class: the class of its batches.
 
@@ -70,12 +71,12 @@ class Preprocessor(abc.ABC):
     strings: ClassVar[tuple[str, ...]] = ("passage", "question")
     bucketing: ClassVar[Bucketing] = Bucketing()
     batches_class: ClassVar[type]
-    # Arguments of the constructor under the names of version 0.1.
+    # Names of the constructor's arguments in version 0.1, and the present ones.
     renamed: ClassVar[dict[str, str]] = {}
     # Attributes that are further arguments of the constructor.
     arguments: ClassVar[tuple[str, ...]] = ()
     tags = local = reads_edges = False
-    # Names of what annotated the text that a model was trained on, if anything did.
+    # Names of the annotator and the truecaser of the training text, if any.
     annotator: str | None = None
     truecase: str | None = None
     spelling = Spelling("", 1)
@@ -113,10 +114,10 @@ class Preprocessor(abc.ABC):
 
     @abc.abstractmethod
     def encode(self, example: Any) -> Any:
-        """Encodes an example; its `source` stays, for errors."""
+        """Encodes an example; keeps its `source` for errors."""
 
     def encode_all(self, examples: Sequence, step: int = 1) -> list[Any]:
-        """Encodes examples, each `step`th one; errors name one without a `source` by its number."""
+        """Encodes every `step`th example; errors name examples without a `source` by number."""
         encoded = []
         for number, example in enumerate(examples[::step]):
             try:
@@ -134,7 +135,7 @@ class Preprocessor(abc.ABC):
         """Encodes raw `strings`, with answer 0."""
 
     def with_edges(self, encoded: Any, example: Example) -> Any:
-        """Returns an encoded example, or its text, with the chains and edges given with it."""
+        """Returns an encoded example, or encoded raw text, with the chains and edges given."""
         return encoded
 
     def collate(
@@ -197,13 +198,13 @@ class Preprocessor(abc.ABC):
         return self.batches_class(encoded, self, names, **kwargs)
 
     def with_target_room(self, rows: Sequence) -> "Preprocessor":
-        """Returns a preprocessor that pads attention targets of these rows alike."""
+        """Returns a preprocessor with enough room for the attention targets of these rows."""
         return self
 
     def answers_of(self, encoded: Any) -> Sequence[str]:
         """Returns the texts of the answers to an encoded example by number.
 
-        A free symbol is answered by the word that it is; one that no word is has an empty text.
+        The text of a free symbol is the word that it stands for, empty if there is none.
         """
         if not self.symbol_answers:
             return self.answers
@@ -213,7 +214,7 @@ class Preprocessor(abc.ABC):
         return texts
 
     def number_of_answer(self, answer: str | None, symbols: Sequence[str] = ()) -> int:
-        """Returns the number of an answer, or of the word that is one of the free `symbols`."""
+        """Returns the number of an answer, which may be a word that a free symbol stands for."""
         if answer is None:
             return 0
         if answer not in self.answer_numbers and answer:
@@ -233,17 +234,17 @@ class Preprocessor(abc.ABC):
     def ids_of_texts(
         self, texts: Sequence[tuple[str, str]], source: str = ""
     ) -> tuple[list[np.ndarray], tuple[str, ...]]:
-        """Looks up the ids of texts that belong together, which names go with, for errors.
+        """Looks up the ids of texts that belong together; their names are for errors.
 
         Returns:
-            The ids of each text, and the word, as it is written first, that each of the free
-            symbols is; empty where it is none, or no word is unknown.
+            The ids of each text, and the word that each free symbol stands for, as it is first
+            written, `""` if there is none. The words are empty if no word is unknown.
         """
         ids = self.vocabulary.encode_texts(self.cut_texts(texts, source))
         return ids, self.spelled_symbols([text for _, text in texts], ids)
 
     def cut_texts(self, texts: Sequence[tuple[str, str]], source: str = "") -> list[list[str]]:
-        """Cuts texts, which names go with for errors, to words, of which each needs one."""
+        """Splits named texts into words; raises a ValueError that names a text without any."""
         tokens = [self.tokenizer(text) for _, text in texts]
         for (name, text), words in zip(texts, tokens, strict=True):
             if not words:
@@ -253,7 +254,7 @@ class Preprocessor(abc.ABC):
         return tokens
 
     def spelled_symbols(self, texts: Sequence[str], ids: Sequence[np.ndarray]) -> tuple[str, ...]:
-        """Spells the free symbols of texts, empty where no word is unknown."""
+        """Returns the words that free symbols stand for, empty if no word is unknown."""
         first = len(self.vocabulary) - self.free_symbols
         if not self.free_symbols or not any(np.any(each >= first) for each in ids):
             return ()
@@ -281,7 +282,7 @@ class Preprocessor(abc.ABC):
         return [graph.vocabulary_table(each) for each in (self.vocabulary, *spelled)]
 
     def graph_unreadable(self, tokens: Sequence, tables: Sequence) -> Any:
-        """Which rows of ragged tokens are empty or lack something, see `invalid_rows`."""
+        """Returns which rows of ragged tokens are empty or lack something, see `invalid_rows`."""
         import tensorflow as tf
 
         ids = self.graph_ids(tokens, tables)
@@ -309,7 +310,7 @@ class Preprocessor(abc.ABC):
 
         Args:
             tokens: the tokens of each of the texts.
-            spelled: the same as they are written.
+            spelled: the same tokens as they are written.
             tables: what `graph_tables` made.
         """
         ids, words = self.graph_ids(tokens, tables), list(map(graph.padded, spelled))
@@ -333,7 +334,7 @@ class Preprocessor(abc.ABC):
             logits: logits of the answers.
             tokens: ragged tokens of `strings`.
             top: number of answers.
-            symbols: what `graph_symbols` returned, where free symbols are answers.
+            symbols: the words from `graph_symbols`, if free symbols are answers.
         """
         import tensorflow as tf
 
@@ -379,6 +380,6 @@ def count_words(
 
 
 def ranked(answers: Any, probabilities: Any) -> dict[str, Any]:
-    """Names answers and their probabilities `(batch, top)`, and the best of them."""
+    """Returns answers and their probabilities `(batch, top)`, and the best ones, by name."""
     best = {"answer": answers[:, 0], "probability": probabilities[:, 0]}
     return {**best, "answers": answers, "probabilities": probabilities}

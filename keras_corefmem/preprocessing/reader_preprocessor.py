@@ -1,4 +1,4 @@
-"""Passages and questions as sequences of tokens, with one set of answers for all of them."""
+"""Preprocessing of passages and questions as token sequences, with one set of answers."""
 
 import collections
 import dataclasses
@@ -32,7 +32,7 @@ from keras_corefmem.preprocessing.training_examples import check_examples, check
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 
-# Examples that are looked at to choose how many edges may enter a token.
+# Number of examples from which `max_sources` is chosen.
 SAMPLE = 1000
 LINKS = ("antecedents", "chains", "sources")
 FEATURES = (
@@ -44,38 +44,37 @@ FEATURES = (
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class ReaderPreprocessor(Preprocessor):
-    """Preprocessing of a reader whose answers are one set of words for all passages.
+    """Preprocessing of a reader with one set of answers for all passages.
 
-    Coreference is that of words: tokens whose words have the same chain form one. Edges of other
-    types are those of the examples.
+    Tokens corefer if their words have the same chain. Edges of other types are those of the
+    examples.
 
-    Features, int32: `passage`, `question`, and for each of the two its `_antecedents` and `_chains`
+    Features, int32: `passage` and `question`, and for both of them `_antecedents` and `_chains`
     `(batch, time)` and `_sources` `(batch, time, edge types, max_sources)`; `candidates` `(batch,
     time)`, the answer that each passage token mentions; `passage_asked` `(batch, time)`, 1 for
-    tokens that the question has too, known or not, and 2 for others. Joint positions count the
-    padding of what comes first.
+    tokens that the question has too, known or not, and 2 for others. Positions in a joint sequence
+    include the padding of its first part.
 
     Args:
         words: words of the vocabulary without its two specials.
         answers: answers by number, from 1; number 0 is an unknown answer.
         word_chains: chain of each word, 0 = none.
-        pointers: number of the answer that a token of each word mentions, 0 = none.
+        pointers: number of the answer that each word mentions, 0 = none.
         tokenizer: name of the tokenizer.
-        joint: whether question and passage are one sequence, with chains across.
-        order: `"question_first"`, `"passage_first"` or `"random"`, where joint: the latter is one
-            of both, always the same for a text, as the feature `passage_leads` `(batch, 1)` tells.
+        joint: whether question and passage are one sequence, with chains that span both.
+        order: order of a joint sequence, `"question_first"`, `"passage_first"` or `"random"`, which
+            is fixed for each text and given by the feature `passage_leads` `(batch, 1)`.
         max_chains: highest chain id.
         unknown_types: number of types of unknown words, see `keras_corefmem.text.Vocabulary`.
         free_symbols: number of free symbols, see `Preprocessor`; each is a chain, and an answer
             that its tokens mention.
         edge_types: names of the edge types that a reader reads: `"coreference"`, those of
             `keras_corefmem.graphs.edges_of`, and any of the examples' own. An edge whose source is
-            read after its target enters the other way round, as one of `TYPE^-1` where that is
-            among the names.
-        max_sources: edges of one type that enter a token at most, the nearest ones.
-        word_types: number of the edge type, from 1, of the chain of each word, beside coreference.
-        strict_edge_types: whether edges of a user of other types are an error, as they are anyway
-            where `edge_types` is not coreference alone; if not, they are left unread.
+            read after its target is reversed, and has the type `TYPE^-1` if that is among them.
+        max_sources: maximum number of edges of one type into a token; the nearest ones are kept.
+        word_types: number, from 1, of an edge type of each word's chain besides coreference.
+        strict_edge_types: whether edges of other types are an error rather than ignored; unless
+            `edge_types` is coreference alone, they always are.
 
     Raises:
         ValueError: if there is no such order, or an argument is not as described.
@@ -145,10 +144,11 @@ class ReaderPreprocessor(Preprocessor):
         """Learns vocabulary and answers from training examples.
 
         Each of the lower-cased `entity_words` is a chain; a `lemmatizer` joins words of one lemma.
-        Of a table from such words to edge types, edges of those types join its mentions. There may
-        be `answers` that no example has. Known are entities, answers and the `max_words` most
-        frequent other words that occur `min_count` times. Without `max_sources`, it is the least of
-        1, 2 and 4 that keeps 99% of the edges. Further arguments are those of the constructor.
+        If `entity_words` maps words to edge types, edges of these types join their mentions too.
+        `answers` adds answers that no example has. The vocabulary has entities, answers and the
+        `max_words` most frequent other words that occur at least `min_count` times. `max_sources`
+        is by default the least of 1, 2 and 4 that keeps 99% of the edges. Further arguments are
+        those of the constructor.
         """
         check_examples(examples)
         check_words(max_words, min_count)
@@ -179,12 +179,12 @@ class ReaderPreprocessor(Preprocessor):
         if isinstance(entity_words, Mapping):
             types = {lemma(word): name for word, name in entity_words.items()}
             preprocessor.type_words([types.get(lemmas[word]) for word in words])
-            # Stories may lack things.
+            # The examples may lack entities of a type.
             learned = {*types.values(), *ENTITY_TYPES}
         return preprocessor.with_edges_of(examples, max_sources, learned)
 
     def type_words(self, names: Sequence[str | None]) -> None:
-        """Tells the edge type of the chain of each word, besides coreference."""
+        """Sets the edge type of the chain of each word, besides coreference."""
         columns = [-1 if name is None else self.edge_table.column(name) for name in names]
         if set(columns) - {-1, None}:
             known = [0 if column is None else column + 1 for column in columns]
@@ -200,18 +200,18 @@ class ReaderPreprocessor(Preprocessor):
         max_sources: int | None,
         learned: Iterable[str] = (),
     ) -> Self:
-        """Chooses how many edges of a type may enter a token, unless that is known.
+        """Sets `max_sources`, or chooses it from training examples if it is `None`.
 
         Raises:
-            ValueError: if no example has an edge of one of the types, but for those of words that
-                are `learned`; or one has an edge of another type than those that are chosen.
+            ValueError: if no example has an edge of one of the types, unless it is a type of words
+                that was `learned`; or if one has an edge of a type that was not chosen.
         """
         own = [base for base in self.edge_table.bases if base not in {COREFERENCE, *learned}]
         if not self.strict_edge_types:
             warn_of_unread_edges(examples, [COREFERENCE])
         if own or any(example.edges for example in examples):
             self.edge_table.check_known(own, examples)
-            # Some are enough.
+            # A sample is enough.
             step = -(-len(examples) // SAMPLE)
             rows = self.encode_all(examples, step)
             if max_sources is None:
@@ -269,9 +269,9 @@ class ReaderPreprocessor(Preprocessor):
         return Encoded(first, second, number, source, symbols=symbols, **links)
 
     def typed_edges(self, encoded: Encoded) -> list[tuple[int, int, str]]:
-        """Returns the edges of an encoded example that a reader reads beside coreference chains.
+        """Returns the edges of an encoded example that a reader reads besides coreference chains.
 
-        Those of typed words lead from each mention to the next one, in the order of reading.
+        Edges of typed words lead from each mention to the next one in reading order.
         """
         edges = {
             (source, target, self.edge_table.bases[number])
@@ -348,9 +348,9 @@ class ReaderPreprocessor(Preprocessor):
         types: dict[str, Any] | None = None,
         leads: Any = None,
     ) -> dict[str, Any]:
-        """Makes the features of chains, with types of words, and of encoded `rows`, their edges.
+        """Makes the features of chains, of `types` of words, and of the edges of encoded `rows`.
 
-        Where the passage `leads`, it comes first.
+        The passage comes first in rows where it `leads`.
         """
         kinds = {name.rpartition("_")[2] for name in names}
         result: dict[str, Any] = {}
@@ -374,7 +374,7 @@ class ReaderPreprocessor(Preprocessor):
         return result
 
     def _edges_by_cell(self, rows: Sequence) -> np.ndarray:
-        """Counts the edges of a type into a token, those of chains too, where examples have one."""
+        """Counts the edges of each token and type, chains included, where examples have edges."""
         names = [f"{part}_sources" for part in ORDERS[self.order]]
         counts = [np.zeros(0, "int64")]
         for row in rows:

@@ -29,21 +29,22 @@ def stream(
     seed: int | None = None,
     buffer: int = 2000,
 ) -> tf.data.Dataset:
-    """Streams batches of the questions in a folder of records, only some of them in memory.
+    """Streams batches of questions from a folder of records, with few of them in memory.
 
-    Features are those of `Batches`. Passages of about one length come together; empty rows, and
-    those whose answer is no candidate of their passage, have weight 0.
+    Features are those of `Batches`. Passages are grouped by length. Empty rows, and rows whose
+    answer is not a candidate of their passage, have weight 0.
 
     Args:
         folder: a folder that `corefmem annotate --dataset` wrote.
         preprocessor: a `CandidatePreprocessor`.
         names: names of the features, `model.features`.
-        question_length: what questions are padded to.
+        question_length: length that questions are padded to.
         make_example: function from an `Annotation` and its fields to an `AnnotatedExample`.
-        buckets: ascending lengths of passage and question together, that passages are padded to.
-        batch_size: rows of a batch.
-        seed: `None` for the order of the records; a number shuffles them, anew in every epoch.
-        buffer: number of records to shuffle among.
+        buckets: ascending lengths that passages are padded to, chosen by the length of passage and
+            question together.
+        batch_size: number of rows of a batch.
+        seed: `None` for the order of the records; a number reshuffles them every epoch.
+        buffer: size of the shuffle buffer in records.
 
     Returns:
         `tf.data.Dataset` of `(features, answers, weights)`.
@@ -51,7 +52,7 @@ def stream(
     Raises:
         FileNotFoundError: if there is no such folder, or it is not complete.
         ValueError: if `buckets` do not ascend, a number is less than 1, a file is broken, or a text
-            too long for them.
+            or question is too long.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -98,7 +99,7 @@ def stream(
 
 
 def _shape_of(name: str, array: np.ndarray) -> tuple:
-    """Returns the shape of a feature whose passages differ in length."""
+    """Returns the shape of a feature, `None` for the length of passages."""
     return array.shape if name.startswith("question") else (len(array), None, *array.shape[2:])
 
 

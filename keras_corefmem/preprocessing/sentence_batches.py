@@ -13,13 +13,13 @@ from keras_corefmem.preprocessing.features import pad
 class SentenceBatches(Batches):
     """Batches of a classifier or tagger of sentences: `(features, answers, weights)`.
 
-    If it is shuffled, an epoch has all whole sentences and a random share of the phrases, chosen by
-    the seed. Tags and their weights are `(batch, time)`, 0 on padding.
+    With `shuffle`, an epoch has all whole sentences and a random share of the phrases, drawn by the
+    seed. Tags and their weights are `(batch, time)`, 0 on padding.
 
     Args:
         encoded: list of `EncodedSentence`.
         *args: further arguments of `Batches`.
-        share: share of the phrases that an epoch has.
+        share: share of the phrases in an epoch.
         **kwargs: further arguments of `Batches`.
 
     Reference: [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285), Section 4.2.
@@ -39,7 +39,7 @@ class SentenceBatches(Batches):
     def start_epoch(self, epoch: int) -> None:
         share = self.share if self.shuffle else 1.0
         self.encoded = epoch_phrases(self.all_encoded, epoch, share, self.seed)
-        # Number of the words of all sentences before each.
+        # Number of words before each sentence.
         self.starts = np.cumsum([0, *(len(sentence.words) for sentence in self.encoded)])
         super().start_epoch(epoch)
 

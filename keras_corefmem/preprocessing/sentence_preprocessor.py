@@ -27,7 +27,7 @@ class EncodedSentence:
     """A sentence as ids."""
 
     words: np.ndarray  # int32 (T,)
-    characters: np.ndarray | None  # int32 (T, word_length); None where words are not spelled.
+    characters: np.ndarray | None  # int32 (T, word_length); None if words are not spelled.
     answer: int | np.ndarray  # Number of the label, or those of the tags (T,), 0 = unknown.
     is_root: bool = True
     source: str = ""
@@ -37,18 +37,18 @@ class EncodedSentence:
 class SentencePreprocessor(Preprocessor):
     """Preprocessing of a model that labels single sentences or tags their words.
 
-    A word outside the vocabulary is read as its lower case, if that is known: vocabularies may be
+    A word that the vocabulary lacks is looked up in lower case too, so that vocabularies may be
     cased or not. Characters are always as written.
 
-    Features, int32: `words` `(batch, time)` and, where words are spelled, `characters` `(batch,
+    Features, int32: `words` `(batch, time)` and, if words are spelled, `characters` `(batch,
     time, word_length)`.
 
     Args:
         words: words of the vocabulary without its two specials.
         answers: answers by number, from 1; number 0 is an unknown answer.
         tags: whether each word has an answer, instead of the sentence.
-        characters: string of the known characters, `""` where words are not spelled.
-        word_length: characters of a word that are read; of longer words the first and the last.
+        characters: string of the known characters, `""` if words are not spelled.
+        word_length: number of characters read of a word; longer words lose those in the middle.
         tokenizer: name of the tokenizer of raw text.
 
     Raises:
@@ -92,9 +92,9 @@ class SentencePreprocessor(Preprocessor):
     ) -> "SentencePreprocessor":
         """Learns vocabulary, answers and characters from training sentences.
 
-        Words are counted in whole sentences, not in phrases; those that occur less often than
-        `min_count` are unknown. `characters` spells words, `lower_case` is for the vocabulary
-        alone. Further arguments are those of the constructor.
+        Words are counted in whole sentences, not in phrases; those that occur less than `min_count`
+        times are unknown. With `characters`, words are spelled too; `lower_case` affects the
+        vocabulary alone. Further arguments are those of the constructor.
         """
         check_examples(examples, cls.strings)
         check_words(None, min_count)
@@ -179,7 +179,7 @@ class SentencePreprocessor(Preprocessor):
         import tensorflow as tf
 
         words = padded(tokens[0])
-        # Answer 0 stands for all that is unknown.
+        # Answer 0, the unknown one, is never predicted.
         logits = logits[..., 1:]
         best = tf.gather(tf.constant(self.answers[1:]), tf.argmax(logits, axis=-1))
         probabilities = tf.reduce_max(tf.nn.softmax(logits), axis=-1)

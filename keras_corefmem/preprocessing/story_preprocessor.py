@@ -29,10 +29,10 @@ class EncodedStory:
 
     sentences: np.ndarray  # int32 (S, L)
     question: np.ndarray  # int32, at most (L,)
-    answer: int | np.ndarray  # Number, 0 = unknown; those of several words, ends behind.
+    answer: int | np.ndarray  # Number, 0 = unknown; or numbers of words, padded with ends.
     supporting_facts: tuple[int, ...] = ()  # Rows of sentences that are read, from 1.
     source: str = ""
-    # The word that each of the free symbols is, "" for none; empty where no word is unknown.
+    # The word that each free symbol stands for, or ""; empty if no word is unknown.
     symbols: tuple[str, ...] = ()
 
 
@@ -40,20 +40,21 @@ class EncodedStory:
 class StoryPreprocessor(Preprocessor):
     """Preprocessing of a memory network that reads a story sentence by sentence.
 
-    The sentences of an example are its rows; raw text is cut after each `.`, `?` and `!`, of which
-    unknown ones are read as one that is known.
+    Each sentence of an example is a row; raw text is cut after each `.`, `?` and `!`. Those of the
+    three that the vocabulary lacks are read as one that it has.
 
     Features, int32: `sentences` `(batch, S, sentence_length)`, `question` `(batch,
-    sentence_length)` and `supporting_facts` `(batch, max_facts)`, unknown in raw text.
+    sentence_length)` and `supporting_facts` `(batch, max_facts)`, 0 for raw text.
 
     Args:
         words: words of the vocabulary without its two specials.
         answers: answers by number, from 1; number 0 is an unknown answer.
-        sentence_length: L, words of a sentence or question that are read, the first ones.
-        max_sentences: sentences of a passage that are read, the last ones.
+        sentence_length: L, maximum number of words read of a sentence or question, the first ones.
+        max_sentences: maximum number of sentences read of a passage, the last ones.
         tokenizer: name of the tokenizer.
-        answer_length: most words of an answer and its end; 1 where `answers` are whole answers.
-        max_facts: number of supporting facts of a question that a model is told.
+        answer_length: maximum number of words of an answer, including its end; 1 if `answers` are
+            whole answers.
+        max_facts: maximum number of supporting facts of a question.
         read_ends: whether the `.`, `?` or `!` that ends a sentence or question is one of its words.
         free_symbols: number of free symbols, which are answers too, see `Preprocessor`.
 
@@ -122,10 +123,10 @@ class StoryPreprocessor(Preprocessor):
         tokens = [tokenize(text) for text in texts]
         sentences = itertools.chain.from_iterable(e.sentences for e in examples)
         if not any(end in words for words in map(tokenize, sentences) for end in SENTENCE_ENDS):
-            # Raw text has ends nevertheless.
+            # Raw text has ends even if the examples have none.
             read_ends, tokens = False, [*tokens, list(SENTENCE_ENDS)]
         ignored = () if read_ends else SENTENCE_ENDS
-        # Rows keep the places of ends, of which one may be within a sentence: "Mr. Smith left."
+        # Ends keep their place in a row, since one may be within a sentence: "Mr. Smith left."
         lengths = [n for words in tokens for n, word in enumerate(words, 1) if word not in ignored]
         answers = [e.answer.split(SEPARATOR) if answer_words else [e.answer] for e in examples]
         return cls(
@@ -187,7 +188,7 @@ class StoryPreprocessor(Preprocessor):
         return encode_answer(answer, numbers, self.answer_length)
 
     def without_ends(self, ids: Any, xp: Any = np) -> Any:
-        """Returns ids with 0 where a sentence or question ends, unless its end is read."""
+        """Replaces the ends of sentences and questions by 0, unless they are read."""
         return ids if self.read_ends else ids * (1 - xp.take(self.ends, ids))
 
     def cut(self, passage: Any, xp: Any = np) -> Any:
@@ -235,7 +236,7 @@ class StoryPreprocessor(Preprocessor):
         }
 
     def row_texts(self, example: Example, encoded: EncodedStory) -> list[str]:
-        """Returns the text of each row of `encoded.sentences`, as written where cut alike."""
+        """Returns the text of each row, as written if the rows are the example's sentences."""
         if np.array_equal(self.encode(example).sentences, encoded.sentences):
             return list(example.sentences[-len(encoded.sentences) :])
         return [" ".join(self.vocabulary.decode(row[row != 0])) for row in encoded.sentences]

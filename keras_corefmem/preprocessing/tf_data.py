@@ -8,13 +8,15 @@ import keras
 def tensorflow_dataset(
     batches: keras.utils.PyDataset, like: keras.utils.PyDataset | None = None
 ) -> Any:
-    """Makes a `tf.data.Dataset` of the batches of an epoch, for `model.fit` on TensorFlow.
+    """Converts the batches of an epoch to a `tf.data.Dataset`, for `model.fit` on TensorFlow.
 
-    The one that Keras makes tunes itself: between epochs, training waits for it, often seconds.
+    The data set that Keras makes autotunes itself; training waits for this between epochs, often
+    for seconds.
 
     Args:
-        batches: as many in every epoch. What differs in length has to differ between the first two.
-        like: other batches whose first two show that, where those of `batches` may not.
+        batches: the batches, as many in every epoch. Dimensions that vary must differ between the
+            first two.
+        like: batches whose first two show which dimensions vary, if those of `batches` may not.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -42,7 +44,7 @@ def tensorflow_dataset(
 
 
 class EpochHooks(keras.callbacks.Callback):
-    """Tells a `keras.utils.PyDataset` when epochs begin and end, as Keras does with its own."""
+    """Calls the epoch hooks of a `keras.utils.PyDataset`, as `fit` does if it is given one."""
 
     def __init__(self, batches: keras.utils.PyDataset) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Checks of training examples and of what to learn from them, and their entity words."""
+"""Checks of training examples and of limits of vocabularies, and learning of entity words."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -12,7 +12,7 @@ from keras_corefmem.utils.checks import check_sizes
 def check_examples(
     examples: Sequence[Example | Sentence], strings: Sequence[str] = ("passage", "question")
 ) -> None:
-    """Checks that there are examples of the kind to learn from, each with its answer."""
+    """Checks that there are training examples, of the right kind and each with an answer."""
     if not hasattr(examples, "__len__"):
         raise ValueError("Examples are read several times: give a list, not an iterator.")
     if not len(examples):
@@ -27,7 +27,7 @@ def check_examples(
 
 
 def check_words(max_words: int | None, min_count: int) -> None:
-    """Checks how many words are to be known, `None` for all, and how often they occur."""
+    """Checks the maximum number of known words, `None` for all, and their minimum count."""
     check_sizes(0, max_words=max_words or 0)
     check_sizes(0, min_count=min_count)
 
@@ -35,6 +35,6 @@ def check_words(max_words: int | None, min_count: int) -> None:
 def learn_entity_words_by_kind(
     examples: Sequence[Example], tokenizer: Callable[[str], Iterable[str]]
 ) -> frozenset[str]:
-    """Learns the entity words of each kind of questions, whose sentences are its own."""
+    """Learns entity words from each kind of questions separately, and joins them."""
     alike = group_by_kind(examples).values()
     return frozenset().union(*(learn_entity_words(each, tokenizer) for each in alike))

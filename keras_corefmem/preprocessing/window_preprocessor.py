@@ -73,12 +73,13 @@ class WindowPreprocessor(StoryPreprocessor):
     Args:
         words: words of the vocabulary without its two specials, `@placeholder` among them.
         answers: answers by number, from 1, the markers; number 0 is an unknown answer.
-        half_width: words on each side of a marker; b in the authors' code, where b = 4 reads 9.
-        max_windows: windows of a passage that are read, the first ones.
+        half_width: number of words on each side of a marker; b in the authors' code, where b = 4
+            gives windows of 9 words.
+        max_windows: maximum number of windows read of a passage, the first ones.
         tokenizer: name of the tokenizer.
 
     Raises:
-        ValueError: if a number is too small or `@placeholder` is no word.
+        ValueError: if a number is too small or `@placeholder` is not among the words.
 
     References: [Hill et al., ICLR 2016](https://arxiv.org/abs/1511.02301);
     [Madotto and Attardi, 2017](https://arxiv.org/abs/1707.07922).
@@ -145,7 +146,7 @@ class WindowPreprocessor(StoryPreprocessor):
         return self.windows(passage, self.markers, self.max_windows, xp)
 
     def windows(self, ids: Any, centres: np.ndarray, most: int, xp: Any = np) -> Any:
-        """Cuts windows round the first words of a kind."""
+        """Cuts windows round the first `most` words that `centres` marks, by id."""
         integers = functools.partial(xp.asarray, dtype="int32")
         is_centre, length = xp.take(centres, ids), integers(xp.size(ids[:1]))
         column = integers(xp.cumsum(xp.ones_like(ids), axis=1)) - 1

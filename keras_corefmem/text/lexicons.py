@@ -1,4 +1,4 @@
-"""Closed classes of English words, and the genders of given names, from the tables beside it."""
+"""Closed classes of English words, and the genders of given names, read from bundled tables."""
 
 import functools
 import importlib.resources
@@ -58,7 +58,7 @@ PRONOUNS = {
 
 
 def is_abbreviation(word: str, words: typing.Container[str] = ABBREVIATIONS) -> bool:
-    """Whether a full stop behind a word need not end its sentence: "Mr", or an initial."""
+    """Returns whether a full stop after a word need not end its sentence: "Mr", or an initial."""
     return word.lower() in words or (len(word) == 1 and word.isupper() and word != "I")
 
 

@@ -23,9 +23,9 @@ _HEADING = re.compile(
     r"|(?:\d+|[ivxlc]+)\W*$)",
     re.IGNORECASE,
 )
-# Characters that few headings have.
+# Few headings have more characters.
 _LONG = 150
-# How a paragraph of prose ends, speech and verse that follow it included.
+# End of a paragraph of prose, also of one that introduces speech or verse.
 _PROSE = re.compile(r"[.!?:;,…–—-][\"'”’)\]_*´]*\s*$")
 
 _BREAK = re.compile(r"(?<![.\s])([.!?])[\"'”’)\]_´]*\s+(?=[\"'“‘`(\[_—-]*[^\W_a-z])")
@@ -61,14 +61,14 @@ _TOKEN = re.compile(
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:
     """Finds the paragraphs of a book.
 
-    What [Project Gutenberg](https://www.gutenberg.org) puts before and behind a book is left out.
+    The text that [Project Gutenberg](https://www.gutenberg.org) adds around a book is left out.
 
     Args:
-        text: the book, its paragraphs parted by empty lines or, where lines are long, one a line.
+        text: the book, with empty lines between paragraphs or, if lines are long, one per line.
 
     Yields:
-        The character at which a paragraph starts, and its text; an empty one for a heading of a
-        chapter or other lines that are no prose.
+        The character at which a paragraph starts, and its text, which is empty for headings of
+        chapters and other lines that are not prose.
     """
     start, end = _START.search(text), _END.search(text)
     first, last = start.end() if start else 0, end.start() if end else len(text)
@@ -94,7 +94,7 @@ def sentences(paragraph: str) -> Iterator[tuple[int, str]]:
     """Splits a paragraph where a sentence ends and the next one begins with a capital letter.
 
     Closing quotation marks belong to the sentence before; titles such as "Mr.", other
-    abbreviations, initials and "..." end none.
+    abbreviations, initials and "..." do not end a sentence.
 
     Yields:
         The character at which a sentence starts, and its text.
@@ -112,10 +112,11 @@ def sentences(paragraph: str) -> Iterator[tuple[int, str]]:
 
 
 def tokenize(sentence: str) -> list[str]:
-    """Splits a sentence into tokens as those of the Penn Treebank and of LAMBADA.
+    """Splits a sentence into tokens like those of the Penn Treebank and of LAMBADA.
 
-    Quotation marks become the tokens `` and '', or ` and '; `n't`, `'s` and the like are apart;
-    dashes are --, brackets -LRB- and -RRB-; titles, initials and hyphens stay with their word.
+    Quotation marks become the tokens `` and '', or ` and '; `n't`, `'s` and the like are tokens of
+    their own; dashes are --, brackets -LRB- and -RRB-; titles, initials and hyphens stay with their
+    word.
     """
     text = _OPENING.sub("“", sentence.translate(_PLAIN)).replace('"', "”")
     text = _CLITIC.sub(r" \1", _SINGLE.sub("‘", text))

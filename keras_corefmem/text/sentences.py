@@ -10,15 +10,15 @@ _ENDS = frozenset(".?!\u2026")
 
 
 def sentence_starts(tokens: Sequence[str], cased: bool = True) -> list[int]:
-    """Finds sentences by their punctuation.
+    """Finds the first tokens of sentences by punctuation.
 
-    A sentence ends behind `.`, `?` or `!` and the quotation marks and brackets that close there,
-    unless what follows is in lower case (`"Why?" he said`) or the full stop abbreviates (`Mr.`,
-    initials).
+    A sentence ends after `.`, `?`, `!` or `…` and any closing quotation marks and brackets, unless
+    the full stop is that of an abbreviation (`Mr.`, initials) or, in `cased` text, a word in lower
+    case follows (`"Why?" he said`).
     """
     starts, quoted = [0], False
     for index, token in enumerate(tokens[:-1]):
-        # The straight mark opens and closes.
+        # A straight quotation mark both opens and closes.
         quoted ^= token == '"'
         before = tokens[index - 1] if index else ""
         if token not in _ENDS or (token == "." and is_abbreviation(before, ABBREVIATED_TITLES)):

@@ -8,54 +8,54 @@ import regex
 
 from keras_corefmem.text.lexicons import ABBREVIATED_TITLES
 
-# Tokens at which a sentence ends, where nothing else says where it does.
+# Tokens that end a sentence, unless its end is known otherwise.
 SENTENCE_ENDS = (".", "?", "!")
 
-# What is in every word, and in no punctuation.
+# Characters of which every word has one, and punctuation none.
 _IN_WORD = r"\p{L}\p{N}"
 _IN_WORDS = regex.compile(f"[{_IN_WORD}]")
 _CODE_POINTS = 0x110000
 _WORD = r"[\p{L}\p{M}\p{Nd}_]"
 _SPACE = "\t-\r\x85\\p{Z}"
-# In what Python and RE2 read alike: what follows the apostrophe of a clitic, and a whole one.
+# Patterns that Python and RE2 read alike: clitics after the apostrophe, and whole clitics.
 CLITICS = "[sSmMdD]|[rR][eE]|[vV][eE]|[lL][lL]"
 CLITIC = f"[nN]'[tT]|'(?:{CLITICS})"
-# Behind a token.
+# A clitic at the end of a token.
 _CLITIC = f"([A-Za-z])({CLITIC}) "
 
 
 def has_letters(token: str) -> bool:
-    """Whether a token has a letter or a number, so that it is no punctuation."""
+    """Returns whether a token has a letter or a number, and so is not punctuation."""
     return _IN_WORDS.search(token) is not None
 
 
 def graph_has_letters(tokens: Any) -> Any:
-    """Whether tokens have letters as `has_letters` says, in a TensorFlow graph."""
+    """Returns whether tokens have letters, see `has_letters`, in a TensorFlow graph."""
     import tensorflow as tf
 
     return tf.strings.regex_full_match(tokens, f"(?s).*[{_spelled_out(_IN_WORD)}].*")
 
 
 def token_pattern(word: str, other: str = f"[^{_SPACE}]") -> str:
-    """The pattern of one token: words that `'` and `-` join, or any other character."""
+    """Returns the pattern of one token: words joined by `'` and `-`, or any other character."""
     return f"{word}+(?:['-]{word}+)*|{other}"
 
 
 @functools.cache
 def _spelled_out(characters: str) -> str:
-    """A class of characters as ranges for `tf.strings`, which knows another version of Unicode."""
+    """Returns a character class as ranges, since `tf.strings` has another version of Unicode."""
     runs = regex.finditer(f"[{characters}]+", "".join(map(chr, range(_CODE_POINTS))))
     return "".join(rf"\x{{{run.start():x}}}-\x{{{run.end() - 1:x}}}" for run in runs)
 
 
 @functools.cache
 def _graph_pattern() -> str:
-    """The pattern of one token, or of a run of spaces, for `tf.strings`."""
+    """Returns the pattern of one token, or of a run of spaces, for `tf.strings`."""
     return f"({token_pattern(f'[{_spelled_out(_WORD[1:-1])}]')})|[{_SPACE}]+"
 
 
 def _graph_spaced(texts):
-    """Puts a space behind every token, and none elsewhere."""
+    """Puts a space after every token, and none elsewhere."""
     import tensorflow as tf
 
     return tf.strings.regex_replace(texts, _graph_pattern(), r"\1 ")
@@ -63,14 +63,14 @@ def _graph_spaced(texts):
 
 @functools.cache
 def _lower_case_pairs():
-    """The code points that have a lower case, ascending, and these lower cases."""
+    """Returns the code points that have a lower case, ascending, and their lower cases."""
     lowered = ((point, ord(lower(chr(point)))) for point in range(_CODE_POINTS))
     return tuple(zip(*((upper, low) for upper, low in lowered if upper != low), strict=True))
 
 
 def lower(text: str) -> str:
     """Lower-cases every code point on its own, by Unicode's simple case mapping."""
-    # Alone among letters, these two depend on their context or become two code points.
+    # These two letters alone depend on their context or become two code points.
     return text.replace("Σ", "σ").replace("İ", "i").lower()
 
 
@@ -87,29 +87,29 @@ def graph_lower(texts: Any) -> Any:
 
 
 def _graph_spaces(texts):
-    """Writes every run of spaces as one."""
+    """Replaces every run of spaces by a single one."""
     import tensorflow as tf
 
     return tf.strings.regex_replace(texts, f"[{_SPACE}]+", " ")
 
 
 class Tokenizer:
-    """Base of the tokenizers; a subclass gives the same tokens in Python and in a graph.
+    """Base class of tokenizers, which give the same tokens in Python and in a graph.
 
     Attributes:
-        name: its name.
-        keeps_characters: whether tokens, but for their case, are parts of the text as it is.
+        name: name of the tokenizer.
+        keeps_characters: whether tokens are substrings of the text, apart from case.
     """
 
     name: str = ""
     keeps_characters = True
 
     def __call__(self, text: str) -> list[str]:
-        """Splits one text."""
+        """Splits one text into tokens."""
         raise NotImplementedError(f"{type(self).__name__} must implement __call__.")
 
     def cased(self, text: str) -> list[str]:
-        """Splits one text to the same tokens, in the case in which they are written."""
+        """Splits one text into the same tokens, in the case in which they are written."""
         tokens, low, end = [], lower(text), 0
         for token in self(text):
             start = low.index(lower(token), end)
@@ -129,9 +129,9 @@ class Tokenizer:
 class WordTokenizer(Tokenizer):
     """Lower-cased words and single punctuation marks.
 
-    A run of letters, marks, digits and underscores is a word, and a single `'` or `-` inside
-    joins (`don't`, `well-known`). Every other character that is no space is a token by itself.
-    It needs TensorFlow for `graph` alone.
+    A run of letters, marks, digits and underscores is a word; a single `'` or `-` joins two of them
+    (`don't`, `well-known`). Every other character except spaces is a token by itself. Only `graph`
+    needs TensorFlow.
 
     Example:
         >>> keras_corefmem.text.WordTokenizer()("Don't move, Mary!")
@@ -151,10 +151,10 @@ class WordTokenizer(Tokenizer):
 
 
 class PennTokenizer(WordTokenizer):
-    """Words and punctuation marks as they are written, clitics apart: `Do`, `n't`; `Mary`, `'s`.
+    """Cased words and punctuation marks, with separate clitics: `Do`, `n't`; `Mary`, `'s`.
 
-    These are the tokens of treebanks, close enough for models that are trained on them. It needs
-    TensorFlow for `graph` alone.
+    These are the tokens of treebanks, close enough for models that are trained on them. Only
+    `graph` needs TensorFlow.
 
     Example:
         >>> keras_corefmem.text.PennTokenizer()("Don't move, Mary!")
@@ -215,17 +215,17 @@ class UnicodeScriptTokenizer(Tokenizer):
 
     @functools.cached_property
     def _compiled(self):
-        # Compiled, for it is many small operations.
+        # Compiled, since it has many small operations.
         import tensorflow as tf
 
         return tf.function(self.graph, input_signature=[tf.TensorSpec([None], tf.string)])
 
 
 class SpaceTokenizer(Tokenizer):
-    """Lower-cased runs of anything but spaces.
+    """Lower-cased tokens between spaces.
 
-    Use it for text whose tokens are between spaces already, such as that of CNN and Daily Mail,
-    where `@entity12`, `'s` and `p.m.` are tokens. It needs TensorFlow for `graph` alone.
+    Use it for text that is tokenized already, such as that of CNN and Daily Mail, where
+    `@entity12`, `'s` and `p.m.` are tokens. Only `graph` needs TensorFlow.
 
     Example:
         >>> keras_corefmem.text.SpaceTokenizer()("@entity12 left at 5 p.m.")
@@ -244,9 +244,9 @@ class SpaceTokenizer(Tokenizer):
         return tf.strings.split(_graph_spaces(texts))
 
 
-# Their apostrophe is no quotation mark.
+# Words whose leading apostrophe is not a quotation mark.
 ELISIONS = "em tis twas twere twill twould til till cause bout cept gainst neath mid pon ere im ad"
-# Letters; a full stop and an apostrophe that belong to their word.
+# Letters, and stand-ins for full stops and apostrophes that belong to a word.
 _L, _STOP, _APOSTROPHE = r"\p{L}\p{M}", "\ue000", "\u2019"
 
 
@@ -256,7 +256,7 @@ def _any_case(words: Iterable[str]) -> str:
 
 @functools.cache
 def _prose_passes(letters: str) -> tuple[tuple[str, str], ...]:
-    """Patterns and their replacements, one after the other, that Python and RE2 read alike."""
+    """Returns patterns and replacements to apply in turn, which Python and RE2 read alike."""
     titles, contracted = _any_case(ABBREVIATED_TITLES), f"{_any_case(ELISIONS.split())}|{CLITICS}"
     before, other = r"([ (\[“‘])", f"([^{letters}0-9])"
     word = f"[{letters}]+(?:['-][{letters}]+)*"
@@ -302,11 +302,11 @@ def _prose_passes(letters: str) -> tuple[tuple[str, str], ...]:
 
 
 class ProseTokenizer(Tokenizer):
-    """Lower-cased tokens of the Penn Treebank, as LAMBADA and `corefmem passages` have them.
+    """Lower-cased tokens of the Penn Treebank, as in LAMBADA and `corefmem passages`.
 
     Quotation marks become `` and '', dashes --, brackets -lrb- and -rrb-; `n't`, `'s` and the like
-    are apart; titles, initials and hyphens stay with their word. Such tokens between spaces stay as
-    they are. It needs TensorFlow for `graph` alone.
+    are tokens of their own; titles, initials and hyphens stay with their word. Text that consists
+    of such tokens already is split at its spaces. Only `graph` needs TensorFlow.
 
     Example:
         >>> keras_corefmem.text.ProseTokenizer()("“Mr. Hall,” she said, “can't!”")
@@ -344,7 +344,7 @@ _TOKENIZERS: dict[str, type[Tokenizer]] = {kind.name: kind for kind in _KINDS}
 
 
 def get_tokenizer(name: str) -> Tokenizer:
-    """Returns the tokenizer of a name.
+    """Returns a tokenizer by name.
 
     Args:
         name: `"words"`, `"penn"`, `"penn_lower"`, `"prose"`, `"unicode_script"` or `"spaces"`, also
@@ -367,5 +367,5 @@ def get_tokenizer(name: str) -> Tokenizer:
 
 
 def as_tokenizer(tokenizer: Any) -> Any:
-    """Returns the tokenizer of a name, and any other callable as it is."""
+    """Returns a tokenizer by name, or any other callable as it is."""
     return get_tokenizer(tokenizer) if isinstance(tokenizer, str) else tokenizer

@@ -1,4 +1,4 @@
-"""Capital letters for text in lower case, learned by counting."""
+"""Truecasing of text in lower case, learned by counting."""
 
 import importlib.resources
 import json
@@ -11,7 +11,7 @@ from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 from keras_corefmem.utils.files import BadFileError, Path, parse_json, read_text, replacing
 
-# Words behind which, and endings with which, a word that was never seen is hardly a name.
+# After these words, or with these endings, a word that was never seen is hardly a name.
 BEFORE_NOUNS = frozenset(
     "the a an this that these those my your his her its our their some any no every each".split()
 )
@@ -26,21 +26,21 @@ _CLOSES = frozenset(("''", "'", '"', "\u201d", "\u2019"))
 
 
 class Truecaser:
-    """Gives words the case in which they are mostly written; lengths stay.
+    """Gives words the case in which they are mostly written, and keeps their lengths.
 
     It knows the most frequent form of each word away from the starts of sentences and quotations.
-    A word behind a title is a name ("mr. hope"). A word that was never seen is a name if it is a
-    given name, or has neither an ending nor a word before it that speak for something else. The
-    first words of sentences and quotations get a capital letter, as writers do it.
+    A word after a title is a name ("mr. hope"). A word that was never seen is a name if it is a
+    given name, or if neither its ending nor the word before it suggests otherwise. The first words
+    of sentences and quotations are capitalized.
 
     Args:
         forms: dictionary from words in lower case to their most frequent form.
 
     Call arguments:
-        tokens: list of strings, in any case; what is not in lower case stays.
+        tokens: list of strings, in any case; those that are not in lower case are kept.
 
     Raises:
-        ValueError: if a form is not its word in another case.
+        ValueError: if a form differs from its word in more than case.
 
     Example:
         >>> truecaser = keras_corefmem.text.Truecaser.learn(["We saw Mary. We saw Mary."])
@@ -83,11 +83,11 @@ class Truecaser:
         """Counts the forms of words in cased text.
 
         Args:
-            texts: the texts, paragraphs say.
-            least: how often a word must be seen.
+            texts: the texts, such as paragraphs.
+            least: minimum number of occurrences of a word.
 
         Raises:
-            ValueError: if no word is seen as often.
+            ValueError: if no word occurs as often.
         """
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         penn = PennTokenizer()
@@ -97,7 +97,7 @@ class Truecaser:
             for start, end in pairwise([*starts, len(tokens)]):
                 _count(tokens[start:end], counts)
         forms = {
-            # Of two equally frequent forms, the one in lower case.
+            # In a tie, the form in lower case.
             word: max(sorted(seen, reverse=True), key=seen.__getitem__)
             for word, seen in sorted(counts.items())
             if seen.total() >= least
@@ -107,18 +107,18 @@ class Truecaser:
         return cls(forms)
 
     def save(self, path: Path) -> None:
-        """Writes JSON, whole or not at all."""
+        """Writes JSON, complete or not at all."""
         with replacing(path) as partial:
             content = {"forms": self.forms}
             partial.write_text(json.dumps(content, ensure_ascii=False, indent=0), "utf-8")
 
     @classmethod
     def load(cls, path: Path) -> "Truecaser":
-        """Reads what `save` wrote, or the bundled one, `"novels"`.
+        """Reads a truecaser that `save` wrote, or the bundled one, `"novels"`.
 
         Raises:
             FileNotFoundError: if there is no such file.
-            ValueError: if it is of another form.
+            ValueError: if the file has another form.
         """
         if path == NOVELS:
             words = importlib.resources.files(__package__).joinpath("novel_words.txt")
@@ -136,7 +136,7 @@ class Truecaser:
 
 
 def _beginnings(tokens):
-    """Words that begin sentences and quotations of text in lower case."""
+    """Returns the indices of words that begin sentences and quotations of text in lower case."""
     initial, opens = set(), False
     marks = {index - 1 for index in sentence_starts(tokens, cased=False)}
     for index, token in enumerate(tokens):
@@ -147,7 +147,7 @@ def _beginnings(tokens):
         word = mark + 1
         while word < len(tokens) and not tokens[word][:1].isalnum():
             word += 1
-        # "Why?" he said.
+        # No sentence begins after the quotation in `"Why?" he said`.
         if 0 < word < len(tokens) and tokens[word - 1] in _CLOSES:
             if SPEECH.intersection(tokens[word : word + 2]):
                 continue
@@ -156,7 +156,7 @@ def _beginnings(tokens):
 
 
 def _count(sentence, counts):
-    """Counts the words of a sentence but those that begin it or a quotation, or are all loud."""
+    """Counts the words that begin no sentence or quotation; skips sentences in capitals."""
     words = [token for token in sentence if token[0].isalpha()]
     if not words or sum(word.isupper() for word in words) > len(words) / 2:
         return

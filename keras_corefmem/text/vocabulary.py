@@ -23,10 +23,10 @@ MOST_UNKNOWN = 100_000
 class Vocabulary:
     """Maps words to ids and back: 0 is padding, 1 an unknown word, 2 the first word.
 
-    Unknown words may be of several types, which their hashes tell: the first type has id 1, the
-    others follow the last word. So a text can mention two unknown names and a model tell them
-    apart. Or they may be free symbols, the last ids, of which each unknown word of a text has one
-    of its own, see `encode_texts`.
+    Unknown words may be of several types, given by their hashes, so that a model can tell two
+    unknown names of a text apart: the first type has id 1, the others follow the last word. Or they
+    may be free symbols, which have the last ids: each unknown word of a text is then a symbol of
+    its own, see `encode_texts`.
 
     Args:
         words: Distinct non-empty strings in the order of their ids, without the two specials.
@@ -39,7 +39,7 @@ class Vocabulary:
         unknown_types: Number of types of unknown words.
         free_symbols: Number of free symbols.
         symbols: Names of the free symbols, the last ones of `words`.
-        ids: Ids by word, of those that are known or read as one that is.
+        ids: Ids by word, for words that are known or read like a known one.
 
     Raises:
         ValueError: If a word is empty, repeated or a special, a number is too small, or there are
@@ -76,7 +76,7 @@ class Vocabulary:
                 f"`words` must be distinct, non-empty and without {_SPECIALS[UNKNOWN]!r}, "
                 f"but {repeated!r:.80} occurs twice or is reserved."
             )
-        # A text that spells a special or a symbol has a word that is unknown, as in a SavedModel.
+        # A special or a symbol in a text is an unknown word, as in a SavedModel.
         self.ids = {word: ids[word] for word in self.known}
 
     @classmethod
@@ -87,7 +87,7 @@ class Vocabulary:
 
         Args:
             token_lists: Lists of tokens.
-            max_size: Largest `len` of the vocabulary, specials included; `None` for all words.
+            max_size: Maximum `len` of the vocabulary, specials included; `None` for all words.
         """
         return cls.from_counts(
             collections.Counter(itertools.chain.from_iterable(token_lists)), max_size
@@ -95,7 +95,7 @@ class Vocabulary:
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, int], max_size: int | None = None) -> "Vocabulary":
-        """Learns a vocabulary as `from_tokens` does, from the number of each token."""
+        """Learns a vocabulary as `from_tokens` does, from the counts of tokens."""
         if max_size is not None and max_size <= len(_SPECIALS):
             raise ValueError(
                 f"`max_size` counts the {len(_SPECIALS)} special ids and must be greater, "
@@ -110,23 +110,23 @@ class Vocabulary:
     def encode(self, tokens: Iterable[str]) -> np.ndarray:
         """Looks up the ids of n tokens, int32 `(n,)`.
 
-        Tokens outside the vocabulary have the id of their type of unknown words, 1 where there is
+        Tokens outside the vocabulary have the id of their type of unknown words, 1 if there is only
         one type.
         """
         return np.array([self.ids.get(token) or self._unknown(token) for token in tokens], "int32")
 
     def read_alike(self, words: Sequence[str]) -> None:
-        """Reads those of some words that are unknown as the first of them that is known."""
+        """Gives the unknown ones of some words the id of the first known one."""
         known = [self.ids[word] for word in words if word in self.ids]
         self.ids = {**dict.fromkeys(words, *known[:1]), **self.ids} if known else self.ids
 
     def encode_texts(self, texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """Looks up the ids of texts that belong together, such as a passage and its question.
 
-        Where there are N free symbols, the n-th unknown word, in the order of first occurrences, is
-        symbol `1 + (n - 1 + s) mod N`, where s is the sum of the ids of all known words: another
-        one in other texts, so that all of them are learned alike. Punctuation, and words beyond N,
-        have id 1.
+        With N free symbols, the n-th unknown word, in the order of first occurrences, is symbol
+        `1 + (n - 1 + s) mod N`, where s is the sum of the ids of all known words. The symbol thus
+        differs between texts, so that all symbols are learned alike. Unknown punctuation, and
+        unknown words beyond N, have id 1.
 
         Args:
             texts: Lists of tokens.

@@ -18,7 +18,7 @@ from keras_corefmem.text.vocabulary import PADDING, UNKNOWN, Vocabulary
 from keras_corefmem.utils.files import Path
 
 _GLOVE = "https://nlp.stanford.edu/projects/glove"
-# Numbers of a vector, at most.
+# Maximum width of a vector.
 WIDEST = 10_000
 
 
@@ -66,7 +66,7 @@ def load_word_vectors(
 
     The file is streamed, plain or compressed by gzip. It is GloVe's text, `word v1 v2 ...`, or
     word2vec's, which has `count width` on its first line. Words may contain spaces, as those of
-    GloVe 840B do. Of a repeated word the first vector counts.
+    GloVe 840B do. The first vector of a repeated word counts.
 
     Args:
         path: Path of the file.
@@ -83,8 +83,8 @@ def load_word_vectors(
 
     Raises:
         FileNotFoundError: If there is no such file.
-        ValueError: If the file is truncated, compressed otherwise or binary, a line has fewer or
-            more than d numbers, or one of them is no finite number.
+        ValueError: If the file is truncated, compressed in another way or binary, a line has fewer
+            or more than d numbers, or one of them is not finite.
 
     Example:
         >>> with open("vectors.txt", "w") as file:
@@ -149,7 +149,7 @@ def _opened(path):
 
 
 def _lines(path, width):
-    """Yields (number of the line, word, line, width) as a number, bytes, bytes and a number."""
+    """Yields (line number, word, line, width) as an integer, bytes, bytes and an integer."""
     count, line_number = None, 0
     with _opened(path) as stream:
         for line_number, line in enumerate(stream, 1):

@@ -8,16 +8,16 @@ from keras_corefmem.visualization.pictures import chain_colour
 
 
 def chains_to_html(document: Any, page: bool = False) -> str:
-    """Marks the coreference chains of a text in HTML, by spaCy's displaCy.
+    """Marks the coreference chains of a text in HTML, with spaCy's displaCy.
 
     Each mention is underlined in the colour of its chain and labelled with its number, from 1;
     mentions inside others are underlined below them. In a notebook,
     `IPython.display.HTML(chains_to_html(doc))` shows it.
 
     Args:
-        document: a spaCy Doc whose coreference was resolved, by `corefmem_resolver` or as
+        document: a spaCy Doc with coreference by `corefmem_resolver` or another source that
             `keras_corefmem.graphs.from_doc` lists; or an `Annotation`.
-        page: bool, whether to return a whole page instead of a `div` for one.
+        page: bool, whether to return a whole page instead of a `div`.
 
     Returns:
         The HTML, which needs no other file.

@@ -20,7 +20,7 @@ STYLE = """.corefmem{margin-bottom:2em;overflow-x:auto;color:#1f2430;background:
 .corefmem .odds div{padding:.1em .6em;margin:.2em 0;display:flex;justify-content:space-between}
 .corefmem svg text{font:14px ui-monospace,monospace}.corefmem figure{margin:.5em 0}"""
 ORANGE, BLUE = "230,85,13", "8,48,107"
-# Size of a character and distance of lines in drawn text; arcs bend into the space above a line.
+# Width of a character and distance of lines in drawn text; arcs bend into the space above a line.
 CHARACTER, LINE = 8.5, 54
 
 
@@ -30,10 +30,10 @@ def views_to_html(
     odds: Mapping[str, float] | None = None,
     unknown_words: Iterable[str] = (),
 ) -> str:
-    """Shows views on one page of HTML.
+    """Renders views as one page of HTML.
 
-    - `TokenView`: tokens are shaded by attention and coloured by chain; arcs lead from each mention
-      to its antecedent, and along the edges of other types.
+    - `TokenView`: tokens are shaded by attention and coloured by chain; arcs join each mention and
+      its antecedent, and the tokens of other edges.
     - `TableView`: a row for each sentence or word, shaded by its values.
     - `HeadView`: the attention of each supervised head beside its targets.
 
@@ -41,13 +41,13 @@ def views_to_html(
         views: the views, from top to bottom.
         title: title of the page.
         odds: answers with their probabilities, best first, to show above the views.
-        unknown_words: words that the model does not know, to show above these.
+        unknown_words: words that the model does not know, to show above the answers.
 
     Returns:
-        The page, which loads nothing from elsewhere.
+        The page, which needs no other file.
 
     Raises:
-        KeyError: if one of them is no view.
+        KeyError: if one of them is not a view.
 
     Example:
         >>> view = keras_corefmem.visualization.TableView(
@@ -67,19 +67,19 @@ def views_to_html(
 
 
 def note_of(unknown_words: Iterable[str]) -> str:
-    """A line about words that a model does not know, empty where there are none."""
+    """Returns a line about words that a model does not know, empty if there are none."""
     words = dict.fromkeys(unknown_words)
     return f"⚠ Unknown words, which are guessed at: {', '.join(words)}" if words else ""
 
 
 def view_to_html(view: TokenView | TableView | HeadView) -> str:
-    """A section of a page with the style `STYLE`."""
+    """Renders a view as a section of a page with the style `STYLE`."""
     writers: Any = {TokenView: _tokens, TableView: _table, HeadView: _heads}
     return f'<section class="corefmem">{writers[type(view)](view)}</section>'
 
 
 def odds_to_html(odds: Mapping[str, float]) -> str:
-    """A section with the best answer, and bars as long as each answer is probable."""
+    """Renders a section with the best answer, and a bar for each answer's probability."""
     bars = (
         f'<div style="background:linear-gradient(to right,rgba({ORANGE},.35) {odd:.1%},#eceef2 0)">'
         f"<span>{escape(answer)}</span><span>{odd:.0%}</span></div>"

@@ -14,12 +14,12 @@ from keras_corefmem.visualization.views import GOOD, INK, PALE, HeadView, TableV
 # Inches. The font is monospaced, so that the width of a text is known before it is drawn.
 # TensorBoard's thumbnails are 290 pixels wide: whatever is wide cannot be read there.
 CHARACTER, LINE, MARGIN = 0.602 * 10 / 72, 0.27, 0.12
-# Characters of a line of tokens and of the text of a row, and the most lines of a column.
+# Maximum characters of a line of tokens and of the text of a row, and lines of a column.
 WRAP, ROW, TALL = 44, 64, 36
-# A cell, and one of more columns than `MANY`, where no number fits.
+# Width of a cell, and of one among more than `MANY` columns, which has no room for a number.
 CELL, MANY, NARROW = 0.3, 10, 0.16
-# Of maps of heads: the size of one and of its text, room for a title, and the words and characters
-# of words that fit at its side.
+# Heat maps of heads: size of a map and of its text, room for a title, and the maximum number of
+# words at its side and of their characters.
 MAP, SIZE, TITLE, LABELS, LETTERS = 3.0, 12, 0.35, 14, 12
 
 CHAINS = (
@@ -34,10 +34,10 @@ def draw(view: TokenView | TableView | HeadView) -> bytes:
     - `TokenView`: every token is shaded by its attention and underlined in the colour of its chain;
       each sentence begins a line, long passages continue in columns. Further edges are arcs in the
       colour of their type, from source to target, and the types stand beside the answer.
-    - `TableView`: every row is a line of shaded cells, up to ten with their percentage. Names of
-      columns are upright, long tables continue beside.
+    - `TableView`: every row is a line of shaded cells, with percentages in up to ten columns. Names
+      of columns are vertical, long tables continue to the right.
     - `HeadView`: a row of two heat maps for each head, attention on the left and targets on the
-      right. Rows of a map attend to its columns; white is 0. Of long passages some words are
+      right. Rows of a map attend to its columns; white is 0. In long passages only some words are
       named, those of targets first.
 
     Args:
@@ -91,12 +91,12 @@ def _draw_tokens(view: TokenView) -> bytes:
 
 
 def chain_colour(chain: int) -> str:
-    """The colour of a chain, by its number from 1."""
+    """Returns the colour of a chain, by its number from 1."""
     return CHAINS[(chain - 1) % len(CHAINS)]
 
 
 def edge_colours(view: TokenView) -> dict[str, str]:
-    """The colour of each edge type of a view."""
+    """Returns the colour of each edge type of a view."""
     types = sorted({edge_type for *_, edge_type in view.edges})
     return {name: CHAINS[-2 - n % (len(CHAINS) - 1)] for n, name in enumerate(types)}
 
@@ -139,7 +139,7 @@ def _draw_table(view: TableView) -> bytes:
 
 
 def highest_columns(view: TableView, count: int) -> np.ndarray:
-    """Ascending numbers of the `count` columns that are highest in some row, `right` among them."""
+    """Returns the numbers of the `count` columns with the highest values, including `right`."""
     highest = np.max(view.values, axis=0)
     if view.right in view.columns:
         highest[view.columns.index(view.right)] = np.inf
@@ -151,7 +151,7 @@ def _draw_heads(view: HeadView) -> bytes:
     side = CHARACTER * SIZE / 10 * max(_width([word]) for word in words) + MARGIN
     step = MAP + MARGIN
     width, height = side + 2 * step, len(view.heads) * (TITLE + MAP + side)
-    # A token has a few pixels.
+    # Each token has a few pixels.
     canvas = _canvas((width, height), dpi=np.clip(8 * len(words) / MAP, 110, 400))
     for row, (name, attention, targets) in enumerate(view.heads):
         named = _named(np.any(targets | targets.T, axis=0))
@@ -173,7 +173,7 @@ def _draw_heads(view: HeadView) -> bytes:
 
 
 def _named(wanted: np.ndarray) -> list[int]:
-    """Places whose words are written at a map: far enough apart, the wanted ones first."""
+    """Returns the tokens to label on a map: far enough apart, the wanted ones first."""
     gap, named = -(-len(wanted) // LABELS), list[int]()
     for place in (*np.flatnonzero(wanted), *np.flatnonzero(~wanted)):
         if all(abs(place - other) >= gap for other in named):
@@ -226,7 +226,7 @@ class _Page:
         self.axes.add_patch(self.rectangle((x, y), width, height, facecolor=colour, linewidth=0))
 
     def number(self, x, y, number, supporting_facts):
-        """The number of a sentence, marked where it is a supporting fact."""
+        """Writes the number of a sentence, marked if it is a supporting fact."""
         style = {"color": PALE}
         if number in supporting_facts:
             style = {"color": GOOD, "weight": "bold"}
@@ -249,7 +249,7 @@ class _Page:
         return places
 
     def arc(self, source, target, colour):
-        """An arrow over the tokens between two places."""
+        """Draws an arrow over the tokens between two places."""
         (x, y), (end, _) = source, target
         # Long ones are flatter, so that all stay near their line.
         bend = 0.3 if y != target[1] else min(0.5, 0.3 / max(abs(end - x), 0.1))
@@ -258,7 +258,7 @@ class _Page:
         self.axes.annotate("", target, source, arrowprops={**arrow, "shrinkA": 0, "shrinkB": 0})
 
     def cell(self, x, y, width, value):
-        """A value as a shade and, where there is room, in percent."""
+        """Draws a value as a shade and, if there is room, in percent."""
         self.box(x, y, width - 0.02, LINE - 0.02, self.shades[1](0.03 + 0.8 * value))
         if value >= 0.005 and width >= CELL:
             style = {"color": "white" if value > 0.65 else INK, "size": 9}
@@ -266,7 +266,7 @@ class _Page:
 
 
 def _rows(view: TokenView) -> Iterator[tuple[int | None, list]]:
-    """Lines `(number of the sentence that begins, [(token, attention, chain), …])`."""
+    """Yields lines `(number of the sentence that begins, [(token, attention, chain), …])`."""
     values = iter(zip(view.attention, view.chains, strict=True))
     for number, tokens in enumerate(view.sentences, 1):
         label: int | None = number
@@ -285,5 +285,5 @@ def _head_width(question: Sequence[str], heading: Sequence) -> float:
 
 
 def _width(texts: Iterable[str]) -> int:
-    """Columns of a monospaced line of texts, each with half a column of room on both sides."""
+    """Counts the columns of a monospaced line of texts, each with half a column on both sides."""
     return sum(1 + cell_len(text) for text in texts)

@@ -1,4 +1,4 @@
-"""The views of a model in a terminal, as text."""
+"""Views of a model as text in a terminal."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -20,14 +20,14 @@ PLAIN_WIDTH = 2000
 BLUES = (0xDE, 0xEB, 0xF7), (0x08, 0x30, 0x6B)
 ORANGES = (0xFE, 0xE6, 0xCE), (0xE6, 0x55, 0x0D)
 VISIBLE = 0.005
-# Tokens that are shown of a supervised head.
+# Maximum number of tokens that are shown of a supervised head.
 HEAD_ROWS = 12
-# Edges of a type that are listed.
+# Maximum number of edges of a type that are listed.
 EDGES = 12
 
 
 def make_console(file: IO[str] | None = None) -> Console:
-    """Makes a console as wide as the terminal or, where there is none, for plain text of any width.
+    """Makes a console as wide as the terminal or, without one, for plain text of any width.
 
     Args:
         file: file to write to instead of the standard output.
@@ -45,14 +45,14 @@ def make_console(file: IO[str] | None = None) -> Console:
 def print_view(console: Console, view: TokenView | TableView | HeadView) -> None:
     """Prints a view.
 
-    - `TokenView`: every token is shaded by its attention and coloured by its chain. Behind it
-      stands an attention of at least 1%, `kitchen[83%]`, and the number of a chain that is
-      mentioned twice, `mary#1`. Further edges are listed below by type.
-    - `TableView`: values in percent. Where columns are many or the terminal is too narrow for their
-      names, their numbers stand in the table and the names below; where it is too narrow for all
+    - `TokenView`: every token is shaded by its attention and coloured by its chain. It is followed
+      by the number of its chain if that has several mentions, `mary#1`, and by its attention if
+      that is at least 1%, `kitchen[83%]`. Further edges are listed below by type.
+    - `TableView`: values in percent. If there are many columns, or the terminal is too narrow for
+      their names, columns are numbered in the table and named below it. If it is too narrow for all
       columns, the highest are shown.
-    - `HeadView`: of each head, the tokens that attend most to one other. Where there are targets,
-      tokens without any are left out, and ✓ marks a token that looks at one.
+    - `HeadView`: for each head, the tokens that attend most to one other. If there are targets,
+      tokens without any are left out, and ✓ marks a token that attends to one.
 
     Args:
         console: from `make_console`.
@@ -75,13 +75,13 @@ def print_view(console: Console, view: TokenView | TableView | HeadView) -> None
 
 def print_heading(console: Console, question: str | Text, heading: Iterable) -> None:
     console.print(question, style="bold")
-    # Ink is for paper: a terminal has its own.
+    # `INK` is for white pages; a terminal has a text colour of its own.
     pieces = (Text(text, "bold" if c == INK else f"bold {c}") for text, c in heading)
     console.print(Text("  ").join(pieces))
 
 
 def print_annotation(console: Console, annotation: Any) -> None:
-    """Prints an `Annotation`, a sentence a line, `Mary#1` for a chain that is mentioned twice."""
+    """Prints an `Annotation`, one sentence per line, with `Mary#1` for chains of two or more."""
     chains = chain_ids(annotation.chain_ids())
     pieces = [
         (f"{token}#{chain}", chain_colour(chain)) if chain else (token, "")
@@ -171,7 +171,7 @@ def _print_heads(console: Console, view: HeadView) -> None:
 
 
 def _shade(console: Console, value: float, ends: tuple) -> str:
-    """The style of a value from 0 to 1 between two colours; with few or none, bold from 0.5 on."""
+    """Returns the style of a value from 0 to 1; without enough colours, bold from 0.5 on."""
     if console.color_system not in ("256", "truecolor"):
         return "bold" if value >= 0.5 else ""
     value = min(max(float(value), 0.0), 1.0)

@@ -1,4 +1,4 @@
-"""Views: records of what a model answers and where it looks, ready to be drawn or printed."""
+"""Views: records of what a model answers and attends to, ready to be drawn or printed."""
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from keras_corefmem.preprocessing.answers import answer_text, best_answer, best_
 from keras_corefmem.preprocessing.features import coarse_length
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
-# Models answer in batches of one shape, so that XLA compiles once; one text is read as it is alone.
+# Models answer in batches of one shape, so that XLA compiles once; a single text is read alone.
 BATCH_SIZE = 16
 
 Heading = list[tuple[str, str]]
@@ -32,7 +32,7 @@ class TokenView:
         supporting_facts: 1-based numbers of sentences to mark.
         edges: `(source, target, type)` of edges beside those of chains, 1-based positions through
             passage and question.
-        edge_shares: mean attention to edges of each type, where the reader weighs them.
+        edge_shares: mean attention to edges of each type, if the reader weighs them.
 
     Example:
         >>> view = keras_corefmem.visualization.TokenView(
@@ -64,7 +64,7 @@ class TableView:
         heading: pieces of a line about the answer, each a text and its colour.
         supporting_facts: 1-based numbers of rows to mark.
         right: name of the column to mark.
-        max_columns: number of columns to draw, those that are highest in some row.
+        max_columns: maximum number of columns to draw, those with the highest values.
 
     Example:
         >>> view = keras_corefmem.visualization.TableView(
@@ -111,7 +111,7 @@ class Inspection(NamedTuple):
 
 
 def encode_example(example: Any, preprocessor: Any) -> Any:
-    """Encodes an example; a question without an answer is raw text, cut as `read` cuts it."""
+    """Encodes an example; a question without an answer is encoded as raw text, as in `read`."""
     if type(example) is Example and example.answer == UNKNOWN_ANSWER:
         encoded = preprocessor.encode_text(example.passage, example.question)
         return preprocessor.with_edges(encoded, example)
@@ -119,7 +119,7 @@ def encode_example(example: Any, preprocessor: Any) -> Any:
 
 
 def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[dict]]:
-    """Encoded examples, their features, and these in full batches of `BATCH_SIZE`, or of one."""
+    """Returns encoded examples, their features, and these by batch; a single one is a batch."""
     encoded = [encode_example(example, preprocessor) for example in examples]
     longest = max(map(preprocessor.length, encoded))
     longest_question = max(map(preprocessor.question_length, encoded))
@@ -131,7 +131,7 @@ def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[di
 
 
 def inspect_examples(examples: Sequence, preprocessor: Any, inspect: Inspect) -> Inspection:
-    """Answers examples by `model.inspect`: features to logits, and attention or `None`."""
+    """Computes features, logits and attention (or `None`) of examples by `model.inspect`."""
     encoded, features, batches = _batches(examples, preprocessor)
     arrays = (
         None if parts[0] is None else np.concatenate(parts)[: len(encoded)]
@@ -141,7 +141,7 @@ def inspect_examples(examples: Sequence, preprocessor: Any, inspect: Inspect) ->
 
 
 def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
-    """A model's answer as coloured pieces of a line, judged where the right answer is known."""
+    """Returns an answer as coloured pieces of a line, judged if the right one is known."""
     best, probability, is_right = predicted_answer(example, logits, preprocessor)
     verdict = f"{best} {probability:.0%}"
     if example.answer == UNKNOWN_ANSWER:
@@ -154,7 +154,7 @@ def heading(example: Any, logits: np.ndarray, preprocessor: Any) -> Heading:
 def predicted_answer(
     example: Any, logits: np.ndarray, preprocessor: Any
 ) -> tuple[str, float, bool]:
-    """A model's best answer to an example: its text, its probability, and whether it is right."""
+    """Returns a model's best answer: its text, its probability, and whether it is right."""
     encoded = encode_example(example, preprocessor)
     known = preprocessor.answers_of(encoded)
     best, probability = best_answer(logits, known)
@@ -162,7 +162,7 @@ def predicted_answer(
 
 
 def edge_shares(examples: Sequence, preprocessor: Any, attend: Callable) -> dict[str, float]:
-    """The mean attention to edges of each type in examples, by `model.attend_to_edges`."""
+    """Computes the mean attention to edges of each type, by `model.attend_to_edges`."""
     encoded, features, _ = _batches(examples, preprocessor)
     return attend(features, len(encoded))
 
@@ -172,7 +172,7 @@ def token_views(
 ) -> Iterator[TokenView]:
     """Yields the view of each passage, from attention `(batch, time)`.
 
-    Where there is `attend`, `model.attend_to_edges`, it has the attention to edges too.
+    With `attend`, `model.attend_to_edges`, views have the attention to edges too.
     """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
@@ -184,7 +184,7 @@ def token_views(
             attention[n, :length],
             features["passage_chains"][n, :length],
             question,
-            # Apart, the two number their chains on their own.
+            # Read separately, passage and question number their chains independently.
             features["question_chains"][n, : len(question)] * preprocessor.joint,
             heading(example, logits[n], preprocessor),
             example.supporting_facts,
@@ -213,7 +213,7 @@ def sentence_views(
 ) -> Iterator[TableView]:
     """Yields the view of each story, from attention `(batch, sentences, columns)`.
 
-    A row beyond the sentences is the fact that ends the reading.
+    A further row after the sentences is the fact that ends the passes.
     """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
@@ -231,13 +231,13 @@ def sentence_views(
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """Probabilities over the last axis."""
+    """Computes probabilities over the last axis."""
     odds = np.exp(logits - logits.max(axis=-1, keepdims=True))
     return odds / odds.sum(axis=-1, keepdims=True)
 
 
 def logits_of_beginnings(example: Example, preprocessor: Any, inspect: Inspect) -> np.ndarray:
-    """Logits `(sentences, answers)` of a question about the first sentence, the first two, …"""
+    """Computes logits `(sentences, answers)` after the first sentence, the first two, and so on."""
     counts = range(1, len(example.sentences) + 1)
     beginnings = [example.beginning(count, preprocessor.tokenizer) for count in counts]
     return inspect_examples(beginnings, preprocessor, inspect).logits
@@ -246,9 +246,9 @@ def logits_of_beginnings(example: Example, preprocessor: Any, inspect: Inspect) 
 def beginning_views(
     examples: Sequence[Example], preprocessor: Any, inspect: Inspect
 ) -> Iterator[TableView]:
-    """Yields the view of the answers to each question as its passage is read up to a sentence.
+    """Yields the view of each question's answers after each sentence, with a reading for each.
 
-    Made for answers that are classes.
+    Answers have to be classes.
     """
     for example in examples:
         logits = logits_of_beginnings(example, preprocessor, inspect)
@@ -260,7 +260,7 @@ def beginning_views(
 def reading_views(
     examples: Sequence[Example], preprocessor: Any, follow: Callable
 ) -> Iterator[TableView]:
-    """Yields the view of the answers at the end of each sentence of one reading.
+    """Yields the view of each question's answers at the end of each sentence of one reading.
 
     Args:
         examples: the questions.
@@ -289,7 +289,7 @@ def reading_views(
 def _answers_view(
     example: Example, odds: np.ndarray, answers: Sequence[str], verdict: Heading, note: str
 ) -> TableView:
-    """The view of probabilities `(sentences, answers)`, the most probable answers alone."""
+    """Returns the view of probabilities `(sentences, answers)`, most probable answers only."""
     return TableView(
         example.sentences,
         odds[:, 1 : len(answers)],
@@ -305,8 +305,8 @@ def _answers_view(
 def word_views(sentences: Sequence, preprocessor: Any, inspect: Inspect) -> Iterator[TableView]:
     """Yields the view of each sentence, with a row for each word and a column for each pass.
 
-    Of a tagger, a row is a word with its tag, and a column a word that its last pass looks at. The
-    attention is `(batch, words, passes)`, for tags `(batch, words, facts, passes)`, or `None`.
+    For a tagger, a row is a word with its tag, and a column a word that its last pass attends to.
+    The attention is `(batch, words, passes)`, for tags `(batch, words, facts, passes)`, or `None`.
     """
     _, logits, attention = inspect_examples(sentences, preprocessor, inspect)
     for n, sentence in enumerate(sentences):
@@ -325,7 +325,7 @@ def word_views(sentences: Sequence, preprocessor: Any, inspect: Inspect) -> Iter
 
 
 def _tags_heading(sentence: Any, tags: Sequence[str]) -> Heading:
-    """How many tags are right; nothing where they are unknown."""
+    """Returns how many tags are right and which are wrong; nothing if that is unknown."""
     if UNKNOWN_ANSWER in sentence.answer:
         return []
     triples = zip(sentence.words, tags, sentence.answer, strict=True)

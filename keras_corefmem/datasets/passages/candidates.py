@@ -7,7 +7,7 @@ from keras_corefmem.text.tokenizers import has_letters
 
 
 def distinct_words(tokens: Iterable[str]) -> tuple[str, ...]:
-    """The tokens that are no punctuation, each once, in the order of their first occurrence."""
+    """Returns the distinct tokens except punctuation, in the order of their first occurrence."""
     return tuple(dict.fromkeys(filter(has_letters, tokens)))
 
 

@@ -9,7 +9,7 @@ from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path, read_text
 
 ORIGIN = "https://www.thespermwhale.com/jaseweston/babi/CBTest.tgz"
-# The word taken out: named entities, common nouns, prepositions, verbs.
+# Kinds of the word that is left out: named entities, common nouns, prepositions, verbs.
 KINDS = ("NE", "CN", "P", "V")
 PLACEHOLDER = "XXXXX"
 SENTENCES = 20
@@ -44,7 +44,7 @@ def read_file(path: Path) -> list[CandidateExample]:
     """Reads questions in the official format.
 
     Each is 20 numbered sentences, then, after the number 21, the question with `XXXXX`, a tab, the
-    answer, two tabs and the candidates, parted by `|`; one that is listed twice counts once.
+    answer, two tabs and the candidates, separated by `|`; duplicates are dropped.
     """
     examples: list[CandidateExample] = []
     sentences: list[str] = []

@@ -28,7 +28,7 @@ class ClozeExample(CandidateExample):
     """A `CandidateExample` whose question lacks an entity of the passage.
 
     Its candidates are the entities of the passage in the order of occurrence; `marker_names` are
-    pairs of a marker and its name, where the file tells them, for people to read.
+    pairs of a marker and its name, if the file has them, for people to read.
     """
 
     marker_names: tuple[tuple[str, str], ...] = dataclasses.field(default=(), compare=False)
@@ -43,7 +43,7 @@ class ClozeExample(CandidateExample):
 
     @property
     def guesses(self) -> dict[str, str | None]:
-        """The frequencies of Hermann et al.: of all entities, and of those the question lacks."""
+        """The frequency baselines of Hermann et al.: all entities, or those the question lacks."""
         mentions = _ENTITY.findall(self.passage)
         known = set(find_markers(self.question))
         others = [marker for marker in mentions if marker not in known]

@@ -1,6 +1,6 @@
 """Emory's cloze questions about dialogues of a television series, persons written `@ent12`.
 
-From [Ma et al., 2018](https://aclanthology.org/N18-1185). They are of the form of CNN's, and few.
+From [Ma et al., 2018](https://aclanthology.org/N18-1185). They have the form of CNN's, and are few.
 """
 
 import dataclasses
@@ -41,7 +41,7 @@ class _Question:
 
 
 class DialogueExample(ClozeExample):
-    """A `ClozeExample` whose sentences are utterances, each behind its speakers and a colon."""
+    """A `ClozeExample` whose sentences are utterances, each after its speakers and a colon."""
 
     @property
     def guesses(self) -> dict[str, str | None]:
@@ -51,12 +51,11 @@ class DialogueExample(ClozeExample):
 
 
 def load(data_dir: Path | None, fold: int | str = 1) -> Splits:
-    """Loads a fold of the questions: the scenes are drawn into five, each of which tests once.
+    """Loads a fold of the questions; the scenes are divided at random into five folds.
 
     Args:
         data_dir: folder of `dev.json`, or the folder that holds it as `emory`.
-        fold: number of the fold whose questions are `test`, from 1. `valid` is a tenth of the
-            scenes of the others.
+        fold: number, from 1, of the fold that is `test`. `valid` has a tenth of the other scenes.
 
     Returns:
         Parts of `DialogueExample`, no two of which share a scene.
@@ -83,8 +82,8 @@ def load(data_dir: Path | None, fold: int | str = 1) -> Splits:
 def read_file(path: Path) -> list[DialogueExample]:
     """Reads questions in the published format.
 
-    A sentence of the passage is an utterance behind its speakers, `"@entity0 : hi there ."`, or
-    a note. Persons are written as CNN's entities and numbered like these, see `cnn.relabel`.
+    A sentence of the passage is an utterance after its speakers, `"@entity0 : hi there ."`, or a
+    note. Persons are written and numbered like CNN's entities, see `cnn.relabel`.
     """
     questions = load_json(path, _FORM, f"pass an {_FORM} file.", list[_Question])
     if not questions:

@@ -24,9 +24,9 @@ _FORM = "LAMBADA passage"
 
 
 def last_sentence(tokens: Sequence[str]) -> int:
-    """Counts the tokens before the last sentence, 0 where there is one sentence alone.
+    """Counts the tokens before the last sentence, 0 if it is the only one.
 
-    Closing quotation marks behind the end of a sentence belong to it.
+    Closing quotation marks after the end of a sentence belong to it.
     """
     last = len(tokens) - 1
     start = next((i + 1 for i in reversed(range(last)) if tokens[i] in SENTENCE_ENDS), 0)
@@ -47,7 +47,7 @@ def _make_example(tokens, start, source=""):
 
 
 def read_file(path: Path) -> list[Example]:
-    """Reads passages as they are published: one a line, lower-cased tokens between spaces."""
+    """Reads passages as they are published: one per line, lower-cased tokens between spaces."""
     examples = []
     lines = read_text(path, _FORM).rstrip("\n").split("\n")
     for number, line in enumerate(lines, 1):
@@ -60,9 +60,9 @@ def read_file(path: Path) -> list[Example]:
 
 
 def read_passage(text: str, source: str = "") -> Example | None:
-    """Reads one passage, which is tokenized unless it is; `None` where it is one sentence alone."""
+    """Reads one passage, tokenized or not; returns `None` if it has one sentence only."""
     tokens = text.split()
-    # No punctuation stands alone.
+    # In untokenized text, no punctuation stands alone.
     tokens = cut(text) if all(map(has_letters, set(tokens))) else tokens
     while tokens and not has_letters(tokens[-1]):
         tokens.pop()
@@ -72,7 +72,7 @@ def read_passage(text: str, source: str = "") -> Example | None:
 
 
 def cut(text: str) -> list[str]:
-    """Cuts a printed passage into tokens, as novels are cut."""
+    """Splits a printed passage into tokens, as novels are split."""
     parts = (part for _, part in prose.sentences(" ".join(text.split())))
     return [token for part in parts for token in prose.tokenize(part)]
 
@@ -102,12 +102,12 @@ def load(data_dir: Path | None, cased: bool = False) -> Splits:
     """Loads passages of novels to train on, and LAMBADA's own to test on.
 
     Args:
-        data_dir: folder of what `novels.build` wrote, or of its folder `passages`, and of LAMBADA's
-            development file, or of its folder `lambada`.
+        data_dir: folder with the output of `novels.build`, or with a subfolder `passages` of it,
+            and with LAMBADA's development file, or with a subfolder `lambada` of it.
         cased: whether the passages of novels keep their capital letters, for annotators.
 
     Returns:
-        The built passages, those of novels that were held out, and all development passages.
+        The built passages to train on, those of held-out novels, and all development passages.
 
     Raises:
         FileNotFoundError: if a file is missing.
@@ -121,7 +121,7 @@ def load(data_dir: Path | None, cased: bool = False) -> Splits:
 
 
 def load_test(data_dir: Path | None) -> list[Example]:
-    """Loads the published test passages, from where `load` finds those of development."""
+    """Loads the published test passages, from the folder where `load` finds development ones."""
     return read_file(_find(data_dir, TEST))
 
 
@@ -139,15 +139,15 @@ def stop_words() -> frozenset[str]:
 
 
 def is_answerable(example: Example) -> bool:
-    """Tells whether the answer is a token of the passage."""
+    """Returns whether the answer is a token of the passage."""
     return example.answer in example.passage.split(" ")
 
 
 def trainable(examples: Iterable[Example]) -> list[Example]:
-    """Keeps examples to train on: the context has the answer, which is a word, no stop word."""
+    """Keeps the examples whose passage has the answer, and whose answer is not a stop word."""
     return [e for e in examples if is_word(e.answer) and is_answerable(e)]
 
 
 def is_word(token: str) -> bool:
-    """Tells whether a lower-cased token consists of letters and is no stop word."""
+    """Returns whether a lower-cased token consists of letters and is not a stop word."""
     return token.isalpha() and token not in stop_words()

@@ -9,7 +9,7 @@ from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.text.lexicons import PRONOUNS
 from keras_corefmem.text.tokenizers import lower
 
-# Pronouns that are not of persons alone.
+# Pronouns that may refer to others than persons.
 IMPERSONAL = frozenset("it its itself they them their theirs themselves one".split())
 # Labels of persons, of OntoNotes and of CoNLL.
 PERSONS = ("PERSON", "PER")
@@ -22,12 +22,12 @@ TAGS = {
 
 
 def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
-    """Makes an `AnnotatedExample` of a record, with its `kinds` and `name_words`.
+    """Makes an `AnnotatedExample` from a record, with its `kinds` and `name_words`.
 
-    `kinds` are `answerable` where the passage has the answer; then one of `name`, `noun`, `verb`
-    and `other`, by the part of speech that the answer has most often there; `pronoun` for one in a
-    chain with a pronoun. Where named entities were recognized, `named_entity` and `named_person` go
-    by the label that it has most often; elsewhere `person` is a name in a chain with a pronoun of
+    The kinds are `answerable` if the passage has the answer; then one of `name`, `noun`, `verb` and
+    `other`, by the most frequent part of speech of the answer there; and `pronoun` if the answer is
+    in a chain with a pronoun. If named entities were recognized, `named_entity` and `named_person`
+    depend on its most frequent label; otherwise, `person` is a name in a chain with a pronoun for
     persons.
     """
     example = AnnotatedExample.from_record(annotation, fields)
@@ -58,7 +58,7 @@ def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
 
 
 def _names(mention, places, annotation):
-    """Whether one of some tokens is the head of a mention, or part of the name that it is."""
+    """Returns whether a token of `places` is a mention's head, or part of one that is a name."""
     if mention.head in places:
         return True
     tokens = range(mention.start, mention.end)

@@ -1,4 +1,4 @@
-"""The passages of one novel in which a word of the last sentence comes from those before."""
+"""Passages of a novel in which a word of the last sentence occurs in the sentences before."""
 
 import collections
 import hashlib
@@ -20,7 +20,7 @@ CONTEXT_TOKENS, CONTEXT_SENTENCES, QUESTION_TOKENS, LONGEST = 50, 3, 7, 203
 # Words in a row that no passage shares with the evaluation text.
 OVERLAP = 8
 # Words in a row that no passage to train on shares with one to validate with: different novels
-# have up to ten set words in common.
+# share set phrases of up to ten words.
 COPIED = 16
 
 _WHOLE = re.compile(r"[.!?…][\"'”’)\]_´]*$")
@@ -55,11 +55,11 @@ def find_passages(
     known: Collection[tuple[str, ...]] = frozenset(),
     seen: set[bytes] | None = None,
 ) -> Iterator[tuple[int, dict]]:
-    """Finds the passages of a novel, with the rank of the answer's place in `TARGETS`.
+    """Yields the passages of a novel, each with the index in `TARGETS` of its answer's place.
 
-    The context is the fewest whole sentences with at least 50 tokens, and at least three sentences;
-    where a reader would cut off the last sentence (`lambada.last_sentence`), it ends. Passages of
-    `known` runs of words, or `seen` before, are left out; `counts` tells of rejected ones.
+    The context has as few whole sentences as possible, but at least 50 tokens and three sentences;
+    it ends where a reader would split off the last sentence (`lambada.last_sentence`). Passages
+    that have `known` runs of words or were `seen` before are left out; `counts` says why.
     """
     chooser = random.Random(0) if chooser is None else chooser
     counts = collections.Counter() if counts is None else counts
@@ -105,7 +105,7 @@ def find_passages(
 
 
 def _context(sentences, last):
-    """Finds the first sentence of the context of sentence `last`; `None` if that is too near."""
+    """Returns the first sentence of the context of sentence `last`; `None` if too few precede."""
     first, length = last, 0
     while length < CONTEXT_TOKENS or last - first < CONTEXT_SENTENCES:
         if not first:
@@ -116,7 +116,7 @@ def _context(sentences, last):
 
 
 def _places(cased, targets, chooser):
-    """Pairs of rank and number of the token behind an answer, the preferred ones first."""
+    """Returns pairs of rank and number of the token after an answer, preferred ones first."""
     tokens = [token.lower() for token in cased]
     inner = range(QUESTION_TOKENS + 1, len(tokens))
     words = [i for i in inner if lambada.is_word(tokens[i - 1])]
@@ -128,14 +128,14 @@ def _places(cased, targets, chooser):
     if targets == "words":
         rest = [i for i in words if i != last and tokens[i] not in _CLAUSES]
         chooser.shuffle(rest)
-        # "Mary" is a name, as is that of "Aunt Mary".
+        # Names first: "Mary", in "Aunt Mary" too, but not "Aunt".
         rest.sort(key=lambda i: not cased[i - 1][0].isupper() or cased[i][0].isupper())
         places += [(WORD, i) for i in rest]
     return places
 
 
 def _why_rejected(tokens, start, known, seen):
-    """Says why a passage is none; adds one that is, for which it returns `None`, to `seen`."""
+    """Returns why a passage is rejected; adds an accepted one to `seen` and returns `None`."""
     if len(tokens) > LONGEST:
         return "too long"
     if start < CONTEXT_TOKENS:
@@ -155,16 +155,17 @@ def _why_rejected(tokens, start, known, seen):
 
 
 def passage_grams(tokens: Iterable[str], length: int = OVERLAP) -> Iterator[tuple[str, ...]]:
-    """Yields the runs of words of a passage, without case and punctuation."""
+    """Yields the runs of `length` words of a passage, without case and punctuation."""
     words = [token.lower() for token in tokens if has_letters(token)]
     return zip(*(words[i:] for i in range(length)), strict=False)
 
 
 def file_grams(path: Path) -> Iterator[tuple[str, ...]]:
-    """Yields the runs of words of a file to be evaluated on.
+    """Yields the runs of words of an evaluation file.
 
-    A `.jsonl` file has an object a line, of a `text` or of `passage`, `question` and `answer`;
-    others have a passage a line. Lines are taken as tokens between spaces, and as print.
+    A `.jsonl` file has an object per line, with a `text` or with `passage`, `question` and
+    `answer`; others have a passage per line. Each line is read both as tokens between spaces and as
+    printed text.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -183,7 +184,7 @@ def file_grams(path: Path) -> Iterator[tuple[str, ...]]:
 
 
 def _json_passage(line, place):
-    """The text of an object of JSON, a question with its answer behind the passage."""
+    """Returns the text of a JSON object: its `text`, or passage, question and answer."""
     row = parse_json(line, place)
     row = row if isinstance(row, dict) else {}
     parts = [row["text"]] if "text" in row else [row.get("passage"), row.get("question")]

@@ -30,32 +30,32 @@ def build(
     validation: float = 0.05,
     track: Callable[[list[pathlib.Path]], Iterable[pathlib.Path]] = iter,
 ) -> dict:
-    """Makes passages of all novels in a folder, some to train on, and some to validate with.
+    """Makes passages for training and validation from all novels in a folder.
 
-    Passages come evenly from all novels: where there are more than `limit`, each novel gives as
-    many as the others, or all it has. Ends of sentences go first, then those of clauses, then other
-    words. Whole novels are held out for validation; of them there are ends of sentences alone, and
-    no passage to train on shares 16 words in a row with these, so that a novel may be there twice.
+    If there are more than `limit` passages, each novel contributes equally many, or all it has.
+    Answers at ends of sentences are preferred, then those at ends of clauses, then other words.
+    Whole novels are held out for validation. Their answers are at ends of sentences alone, and no
+    passage to train on shares 16 words in a row with them, so that a novel may be there twice.
 
     Args:
         folder: folder of novels, UTF-8 files `*.txt` in it or below.
         output: folder for `train.jsonl`, `valid.jsonl` and the report, `passages.json`.
-        evaluation: files to be evaluated on, a passage a line or JSON lines, `.jsonl`; no passage
+        evaluation: evaluation files, with a passage per line or JSON lines, `.jsonl`; no passage
             shares 8 words in a row with them.
-        limit: largest number of passages.
-        seed: seed of all choices; with the same one the files are the same.
+        limit: maximum number of passages.
+        seed: seed of all choices; the same seed gives the same files.
         targets: where answers stand: `"sentences"` at the end of a sentence, as in LAMBADA;
             `"clauses"` also before a comma, semicolon, colon or dash; `"words"` also one word in
-            each sentence that has no such place, a name where it can be.
+            each sentence that has no such place, preferably a name.
         validation: share of the novels to hold out.
-        track: function from the list of novels to an iterator of them; shows progress, say.
+        track: function from the list of novels to an iterator of them, such as a progress bar.
 
     Returns:
         The report: settings, and counts of what was read, rejected and written.
 
     Raises:
         FileNotFoundError: if there are no novels, or an evaluation file is missing.
-        ValueError: if an argument is out of range, a novel is no UTF-8 text, or too few are left.
+        ValueError: if an argument is out of range, a novel is not UTF-8, or too few are left.
     """
     if targets not in TARGETS:
         raise ValueError(f"targets must be one of {', '.join(TARGETS)}; got {targets!r}.")
@@ -84,7 +84,7 @@ def build(
             text, wanted = read_text(novel, "novel"), "sentences" if novel in held_out else targets
             for rank, passage in find_passages(text, wanted, chooser, counts, known, seen):
                 place = chooser.random()
-                # Their hashes take a tenth of their room.
+                # Hashes take a tenth of the memory.
                 grams = map(hash, passage_grams(passage["text"].split(" "), COPIED))
                 if novel in held_out:
                     validated.update(grams)
@@ -132,7 +132,7 @@ def _write(output, kept, spool, chooser):
 
 
 def quotas(numbers: Sequence[int], limit: int | None = None) -> list[int]:
-    """Decides how many to take of each novel, as evenly as can be, `limit` in all."""
+    """Returns how many passages to take from each novel, as evenly as possible, `limit` in all."""
     if limit is None:
         return list(numbers)
     result, left = [0] * len(numbers), limit

@@ -69,9 +69,9 @@ def load_shuffled(data_dir: Path | None, name: str = "wikihop") -> Splits:
 def read_file(path: Path) -> list[CandidateExample]:
     """Reads questions in the official format.
 
-    The `kinds` of one are what most of its annotators say, where there are some: `follows`, the
-    answer follows from the documents, and of such questions also `single` or `multiple`, from one
-    document or from several.
+    The `kinds` of a question are what most of its annotators say, if there are any: `follows` if
+    the answer follows from the documents, and then also `single` or `multiple` if it follows from
+    one document or from several.
     """
     remedy = f"pass a file of {' or '.join(NAMES)}."
     questions = check_content(path, load_json(path), list[_Question], remedy)
@@ -101,7 +101,7 @@ def _kinds(annotations):
 
 
 def shuffle(example: CandidateExample, seed: int, epoch: int = 0) -> CandidateExample:
-    """Puts the documents into a random order, each example's own, anew in every epoch."""
+    """Shuffles the documents, differently for each example and in each epoch."""
     example.check_unlinked("shuffling")
     own = zlib.crc32(f"{example.question}\n{example.source.rpartition(':')[2]}".encode())
     order = np.random.default_rng((seed, epoch, own)).permutation(len(example.sentences))
@@ -111,7 +111,7 @@ def shuffle(example: CandidateExample, seed: int, epoch: int = 0) -> CandidateEx
 def truncate(
     example: CandidateExample, tokenize: Callable[[str], list[str]], max_tokens: int = MAX_TOKENS
 ) -> CandidateExample:
-    """Keeps the first tokens of the documents, which become tokens joined by spaces."""
+    """Keeps the first `max_tokens` tokens of the documents, joined by spaces."""
     check_sizes(max_tokens=max_tokens)
     example.check_unlinked("cutting")
     documents, left = [], max_tokens
@@ -169,7 +169,7 @@ def keep_chains(
 
 
 def from_record(annotation: Annotation, fields: dict) -> AnnotatedExample:
-    """Makes an `AnnotatedExample` of a record, with the chains that may help, see `keep_chains`."""
+    """Makes an `AnnotatedExample` from a record, with the chains that `keep_chains` keeps."""
     subject = annotation.text[fields["question_start"] :].partition(" ")[2]
     penn = get_tokenizer("penn")
     kept = keep_chains(annotation, fields["candidates"], subject, penn)

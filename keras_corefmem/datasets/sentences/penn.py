@@ -11,9 +11,10 @@ _BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{
 
 
 class Constituent(NamedTuple):
-    """Words `start` up to `end`, which is excluded, of a tree; leaves are single words.
+    """Words `start` to `end` (excluded) of a tree; leaves are single words.
 
-    The label is empty for the outer bracket of the Penn Treebank's trees; `line` opens the bracket.
+    The label is empty for the outer bracket of the Penn Treebank's trees; `line` is the number of
+    the line on which the bracket opens.
     """
 
     label: str
@@ -37,7 +38,7 @@ def decode(word: str) -> str:
 
 @dataclasses.dataclass
 class _Node:
-    """A bracket being read: `label` and `word` are None until they are."""
+    """A bracket being read; `label` and `word` are None until they are read."""
 
     start: int
     line: int
@@ -50,7 +51,7 @@ class _Node:
 
 
 def read_trees(path: Path, one_per_line: bool = False) -> Iterator[Tree]:
-    """Reads trees; of `one_per_line`, a missing bracket is found where it is missing."""
+    """Reads trees; with `one_per_line`, errors name the line on which a bracket is missing."""
     stack: list[_Node] = []
     nodes: list[_Node] = []
     words: list[str] = []

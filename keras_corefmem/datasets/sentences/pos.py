@@ -20,7 +20,8 @@ def load_conllu(data_dir: Path | None, column: str = "UPOS") -> Splits:
     """Loads a treebank of [Universal Dependencies](https://universaldependencies.org).
 
     Args:
-        data_dir: folder of one treebank, `en_ewt-ud-train.conllu` and so on, test or not.
+        data_dir: folder of one treebank, `en_ewt-ud-train.conllu` and so on; the test part may be
+            missing.
         column: `"UPOS"` for the universal tags, or `"XPOS"` for those of the language.
     """
     return Splits(*_read_treebank(data_dir, column, ("train", "dev"), ("train", "dev", "test")))
@@ -77,7 +78,7 @@ def read_conllu(path: Path, column: str = "UPOS") -> list[Sentence]:
 
 
 def _read_word(line, column, number, place):
-    """Returns (word, tag), or None where the line is no word."""
+    """Returns (word, tag), or None if the line is not a word."""
     if line.startswith("#"):
         return None
     fields = line.split("\t")

@@ -15,10 +15,10 @@ class Sentence:
         words: tuple of n strings.
         answer: the label, a string; or a tuple of n strings, the tags of the words.
         is_root: whether it is a whole sentence, not a phrase.
-        source: where it was read, as `"path:line"`; does not enter comparisons.
+        source: where it was read, as `"path:line"`; ignored in comparisons.
 
     Raises:
-        ValueError: if there are no words, or not one tag a word.
+        ValueError: if there are no words, or not one tag for each word.
 
     Example:
         >>> sentence = keras_corefmem.datasets.Sentence(("Mary", "left"), ("NNP", "VBD"))
@@ -47,12 +47,12 @@ def hold_out_sentences(
     """Holds whole sentences out of training, with their phrases.
 
     Args:
-        sentences: each whole sentence ahead of its phrases.
+        sentences: sentences, each followed by its phrases.
         share: share of the whole sentences to hold out, between 0 and 1.
         seed: seed of the choice.
 
     Returns:
-        Those to train on, with phrases, and those that are held out, without.
+        The sentences to train on, with their phrases, and the held-out ones, without.
     """
     groups = np.cumsum([sentence.is_root for sentence in sentences]).tolist()
     train, held = hold_out(sentences, float(share), seed, groups)

@@ -31,8 +31,8 @@ def load(data_dir: Path | None, task: str = "fine") -> Splits:
         task: `"fine"` for 5 classes, or `"binary"` for 2 without the neutral phrases.
 
     Returns:
-        All phrases of the training trees, each sentence ahead of its parts, but sentences alone for
-        validation and test. Without a `test.txt` the test part is empty.
+        All phrases of the training trees, each sentence followed by its parts, but only whole
+        sentences for validation and test. Without a `test.txt`, the test part is empty.
     """
     names = ("train.txt", "dev.txt")
     folder = _find(data_dir, names)
@@ -63,7 +63,7 @@ def _is_root(phrase):
 
 
 def read_file(path: Path) -> list[Sentence]:
-    """Reads a file of trees, one a line: each sentence, then its parts by their first words."""
+    """Reads a file of trees, one per line: each sentence, then its parts by their first words."""
     phrases = []
     labels = dict(zip("01234", CLASSES["fine"], strict=True))
     for tree in read_trees(path, one_per_line=True):

@@ -30,13 +30,13 @@ def load(
 ) -> Splits:
     """Loads one task in the official layout, or all of them.
 
-    A folder without a validation file (`en`, say) has 10% of its training stories held out.
+    If a folder has no validation file, such as `en`, 10% of its training stories are held out.
 
     Args:
         data_dir: the folder that holds `tasks_1-20_v1-2`, that folder, or a language folder; `None`
             for where `download` puts them.
-        task: task number, 1..20; or `"all"`, one after the other, where the number of its task is
-            the kind of a question.
+        task: task number, 1..20; or `"all"` for all of them, one after the other, with the number
+            of its task as the kind of each question.
         language: name of the language folder: `en`, `en-valid`, `en-10k`, `hn`, `shuffled`, ...;
             `None` for `en-valid`, or for whatever language folder `data_dir` is.
         seed: seed of the choice of held-out stories.
@@ -61,7 +61,7 @@ def load(
 
 
 def load_all(load_task: Callable[[int], Splits]) -> Splits:
-    """Joins all tasks; the number of its task is the kind of a question."""
+    """Joins all tasks, with the number of its task as the kind of each question."""
     parts: tuple[list, list, list] = [], [], []
     for number in TASKS:
         splits = load_task(number)

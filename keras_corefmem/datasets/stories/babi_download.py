@@ -120,7 +120,7 @@ def _unpack(archive, folder):
 
 
 def _difference(folder):
-    """How the first file that is not that of version 1.2 differs; `None` if all are."""
+    """Returns how the first file differs from version 1.2, or `None` if all are the same."""
     for name, digest in checksums().items():
         path = pathlib.Path(folder, name)
         if not path.is_file():

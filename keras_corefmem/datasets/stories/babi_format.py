@@ -46,7 +46,7 @@ def _parse_facts(column, sentence_numbers, place):
 
 
 def read_file(path: Path) -> list[Example]:
-    """Reads a file in bAbI's format; questions are no sentences of the passage."""
+    """Reads a file in bAbI's format; questions are not part of the passage."""
     return read_lines(read_text(path, "bAbI").rstrip("\r\n ").split("\n"), path)
 
 
@@ -119,7 +119,7 @@ def _story_lines(story):
 
 
 def _check_text(text, example):
-    """Raises where the format would not give the text back."""
+    """Raises a ValueError for a text that the format would not give back."""
     if text != text.strip() or re.search(r"[\t\n\r]", text):
         raise ValueError(
             f"{text!r:.80} in the story of {example.question!r:.80} has tabs, line breaks or outer "

@@ -71,7 +71,7 @@ def _check_words(examples, entity_words):
 
 
 def _mix_pair(pair, entity_words, rng):
-    """Tells two stories as one, whose question is about either."""
+    """Interleaves two stories, with the question of one of them."""
     renamed, owner = rng.randrange(2), rng.randrange(2)
     pair[renamed] = _rename_example(pair[renamed], entity_words)
     order = [number for number in (0, 1) for _ in pair[number].sentences]

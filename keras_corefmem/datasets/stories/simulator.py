@@ -1,4 +1,4 @@
-"""Stories with the tasks and words of bAbI, simulated, answered by the state of a small world."""
+"""Simulated stories with the tasks and words of bAbI, answered from the state of a small world."""
 
 import random
 import typing
@@ -13,7 +13,7 @@ _NUMBERS = ("none", "one", "two", "three")
 
 
 def _tell_actions(**weights):
-    """Returns a round of two actions out of the weighted ones."""
+    """Returns a function that tells two actions, drawn by weight."""
 
     def tell(world):
         world.act(weights)
@@ -28,7 +28,7 @@ def _tell_moves(world):
 
 
 def _tell_pronoun(count):
-    """Returns a round of two moves of `count` people, who are a pronoun in the second."""
+    """Returns a function that tells two moves of `count` people, the second with a pronoun."""
 
     def tell(world):
         people = world.random.sample(world.people, count)
@@ -109,7 +109,7 @@ def _ask_list(world):
 
 
 def _handling_facts(world, person):
-    """Returns all that the person gained and lost, object by object."""
+    """Returns the facts of all that a person gained and lost, object by object."""
     return tuple(fact for facts in world.handled[person].values() for fact in facts)
 
 
@@ -154,7 +154,7 @@ def simulate(task: int, questions: int, seed: int = 0) -> list[Example]:
 
     Args:
         task: number of a bAbI task, one of `TASKS`.
-        questions: how many questions; the first of them do not depend on it.
+        questions: number of questions; a larger number only adds questions at the end.
         seed: the same seed gives the same stories on any machine.
     """
     if task not in _TASKS:

@@ -1,4 +1,4 @@
-"""A small world in which people move, carry objects, and all they do is told."""
+"""A small world in which people move and carry objects, and all that they do is told."""
 
 from collections.abc import Sequence
 from random import Random
@@ -25,7 +25,7 @@ class Visit(NamedTuple):
 
 
 class Handling(NamedTuple):
-    """How an object came to be where it is: the sentence, the person, and where a drop left it."""
+    """The last handling of an object: its sentence, the person, and the place of a drop."""
 
     fact: int
     person: str
@@ -33,7 +33,7 @@ class Handling(NamedTuple):
 
 
 class Gift(NamedTuple):
-    """Who gave what to whom, and the number of the sentence that tells it."""
+    """A gift: giver, object, receiver, and the number of the sentence that tells it."""
 
     giver: str
     object: str
@@ -44,11 +44,11 @@ class Gift(NamedTuple):
 class World:
     """The state of the world, and the part of it that its sentences tell.
 
-    Where people and objects start is true but untold: `places` and `holders` are the truth that
-    actions depend on, the other attributes hold only what was told. Of an object, `journeys` has
-    (fact of its getting, `Visit` before, `Visit` after) of the last time that somebody carried it
-    from one told place to another; of a person and an object, `handled` has the sentences in which
-    the person gained or lost it.
+    The places where people and objects start are not told. `places` and `holders` are the true
+    state, on which actions depend; the other attributes hold only what was told. `journeys` has,
+    for an object, (fact of its getting, `Visit` before, `Visit` after) of the last time that
+    somebody carried it from one told place to another. `handled` has, for a person and an object,
+    the sentences in which the person gained or lost it.
     """
 
     def __init__(self, random: Random, people: tuple[str, ...]) -> None:
@@ -64,12 +64,12 @@ class World:
         self.gifts: list[Gift] = []
 
     def carried_by(self, person: str) -> list[str]:
-        """Returns the list of objects that a person carries, first touched first."""
+        """Returns the objects that a person carries, in the order in which they were touched."""
         touched = self.handled.get(person, ())
         return [thing for thing in touched if self.holders.get(thing) == person]
 
     def object_place(self, thing: str) -> tuple[str, tuple[int, ...]] | None:
-        """Returns (place, facts) of an object as told, or None where no sentence tells it."""
+        """Returns (place, facts) of an object as told, or None if no sentence tells it."""
         handling = self.handlings.get(thing)
         if handling is None:
             return None
@@ -79,7 +79,7 @@ class World:
         return (visit.place, (handling.fact, *visit.facts)) if visit else None
 
     def act(self, weights: dict[str, int]) -> None:
-        """Lets somebody do something at random, by weights of `"move"`, `"get"` and so on."""
+        """Lets somebody perform a random action, by weights of `"move"`, `"get"` and so on."""
         possible = {action: getattr(self, f"_possible_{action}s")() for action in weights}
         actions = [action for action in weights if possible[action]]
         chosen = self.random.choices(actions, [weights[action] for action in actions])[0]

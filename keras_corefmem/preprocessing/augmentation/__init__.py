@@ -1,4 +1,4 @@
-"""Augmentation: training examples with entities renamed, or sentences in another order."""
+"""Augmentation of training examples, such as renamed entities and shuffled sentences."""
 
 import lazy_loader
 

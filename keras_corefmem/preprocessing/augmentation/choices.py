@@ -1,4 +1,4 @@
-"""Augmentations by name and by kind of question, and what they draw in an epoch."""
+"""Augmentations by name and by kind of question, and their use in an epoch."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ from keras_corefmem.preprocessing.augmentation.shuffling import ShuffleSentences
 from keras_corefmem.preprocessing.augmentation.unseen import UnseenEntities
 from keras_corefmem.utils.names import did_you_mean
 
-# Names the kinds of questions that a table does not, and augmentation by nothing.
+# Key for all kinds of questions that a table does not name, and name for no augmentation.
 OTHERS, NONE = "*", "none"
 NAMES = {"rename": None, "rename-classes": "classes", "rename-types": "types"}
 NAMES |= dict.fromkeys(("unseen", "shuffle", "longer"))
@@ -21,18 +21,18 @@ NAMES |= dict.fromkeys(("unseen", "shuffle", "longer"))
 class Augmentation(Protocol):
     """A function from an example and a random generator to an example of the same class.
 
-    It may have an attribute `once`: whether examples change once rather than in every epoch.
+    It may have an attribute `once`: whether it changes examples once rather than in every epoch.
     """
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example: ...
 
 
 class AugmentKinds:
-    """Augments each kind of questions in a way of its own; the model is not told the kind.
+    """Applies different augmentations to each kind of questions; the model is not told the kind.
 
     Args:
-        by_kind: augmentations by the first of the `kinds` of an example. Examples of other kinds
-            stay as they are.
+        by_kind: dictionary from a kind, the first of the `kinds` of an example, to augmentations.
+            Examples of other kinds stay as they are.
         once: whether they change examples once, rather than in every epoch.
 
     Example:
@@ -48,7 +48,7 @@ class AugmentKinds:
         self.by_kind, self.once = dict(by_kind), once
 
     def parts(self) -> list["AugmentKinds"]:
-        """Returns what changes examples once, and what does in every epoch."""
+        """Splits the augmentations into those that change examples once and those of each epoch."""
         parts = []
         for once in (True, False):
             chosen = {
@@ -71,14 +71,14 @@ Names = str | Sequence[str | Augmentation] | Mapping[str, str]
 def augmentations(
     names: Names, examples: Sequence[Example], preprocessor: Any
 ) -> list[Augmentation]:
-    """Makes the augmentations that names stand for, in their order.
+    """Makes augmentations from their names, in the same order.
 
     Args:
         names: `"rename"`, `"rename-classes"`, `"rename-types"`, `"unseen"`, `"shuffle"` or
-            `"longer"`, several of them as a list or joined by `+`; augmentations of your own in a
-            list are taken as they are. Or a table of names by the first of the `kinds` of examples,
-            `"*"` for all that it lacks and `"none"` for no augmentation; each is learned from the
-            examples of its kind alone.
+            `"longer"`, or several of them as a list or joined by `+`; a list may hold augmentations
+            of your own too. Or a dictionary from the first of the `kinds` of examples to names,
+            with `"*"` for all other kinds and `"none"` for no augmentation; augmentations are then
+            learned from the examples of their kind alone.
         examples: training examples.
         preprocessor: the preprocessor of a model.
 
@@ -144,7 +144,7 @@ def check_names(names: Any) -> None:
 
 
 def is_once(augmentation: Augmentation) -> bool:
-    """Whether an augmentation changes examples once, rather than in every epoch."""
+    """Returns whether an augmentation changes examples once, rather than in every epoch."""
     return getattr(augmentation, "once", False)
 
 
@@ -155,9 +155,9 @@ def change_once(
     preprocessor: Any,
     seed: int,
 ) -> tuple[Sequence[Example], Sequence]:
-    """Changes examples by the augmentations that do so once; returns them and all encoded.
+    """Applies the augmentations that change examples once; returns the examples and `encoded`.
 
-    An example stays as it is where its answer would be unknown.
+    An example stays as it is if its answer would become unknown.
     """
     once = [augmentation for augmentation in augment if is_once(augmentation)]
     if not once:
@@ -179,8 +179,8 @@ def draw(
     preprocessor: Any,
     seed: Sequence[int],
 ) -> Any:
-    """Encodes an example as the augmentations of an epoch change it, or as it was if too long."""
-    # Each example draws alone, so that no order of batches matters.
+    """Augments and encodes an example; returns `encoded` if it grows or its answer is unknown."""
+    # Each example has a generator of its own, so that the order of batches does not matter.
     random = np.random.default_rng(seed)
     for augmentation in augment:
         if not is_once(augmentation):

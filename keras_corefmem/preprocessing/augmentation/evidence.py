@@ -1,4 +1,4 @@
-"""Questions whose passages do not hold the answer."""
+"""Augmentation that makes questions unanswerable."""
 
 import dataclasses
 import itertools
@@ -15,22 +15,23 @@ from keras_corefmem.text.tokenizers import as_tokenizer
 
 
 class RemoveEvidence:
-    """Takes what a question asks about out of its passage, and answers that it is unknown.
+    """Removes what a question asks about from its passage, so that the answer is `"unknown"`.
 
-    What it asks about are the entities that are in the question and in its supporting facts. Every
-    sentence with one of them is taken out ("Where is Mary?" of a passage that does not tell of
-    Mary), and so are English sentences with a personal pronoun behind one that is. An example stays
-    as it is without supporting facts, if nothing would be left of it, or if it has edges or chains
-    of its own.
+    A question asks about the entities that occur in it and in its supporting facts. Every sentence
+    that mentions one of them is removed: "Where is Mary?" is asked of a passage without Mary. So
+    are English sentences with a personal pronoun that follow a removed one. An example stays as it
+    is if it has no supporting facts, if no sentence would be left, or if it has edges, chains or
+    candidates of its own.
 
     Args:
         entities: words that name entities, in lower case.
         tokenizer: the tokenizer of the texts, or its name.
-        half: whether to keep the sentences that mention what is asked about, and take out the
-            others about entities that these mention: "Where is the milk?" of a passage that tells
-            that Mary took it, but not where she went. An example stays as it is, too, unless a
-            supporting fact names one of them and not what is asked about, and wherever a sentence
-            that is kept has the answer.
+        half: whether to keep the sentences that mention what is asked about, and to remove others
+            about the entities that these mention: "Where is the milk?" is asked of a passage that
+            tells that Mary took it, but not where she went. An example stays as it is unless some
+            supporting facts do not mention what is asked about, and each of these names one of
+            those entities without a pronoun. It also does if a sentence that is kept has the
+            answer.
 
     Reference: unanswerable questions of [Rajpurkar et al., 2018](https://arxiv.org/abs/1806.03822).
 
@@ -75,7 +76,7 @@ class RemoveEvidence:
     def _half(
         self, cuts: list[set[str]], facts: list[set[str]], asked: Set[str], answer: Set[str]
     ) -> list[bool]:
-        """Which sentences are taken out; none where the answer would be left, or is told alone."""
+        """Returns which sentences to remove if `half` is set, see the class."""
         told = [bool(words & asked) for words in cuts]
         beside = set().union(*itertools.compress(cuts, told))
         others = self.entities & beside - asked
@@ -88,7 +89,7 @@ class RemoveEvidence:
 
     @staticmethod
     def _mention(cuts: list[set[str]], entities: Set[str]) -> list[bool]:
-        """Which sentences mention one of the entities, or say more of them by a pronoun."""
+        """Returns which sentences mention an entity, or follow such a one and have a pronoun."""
         found = [False]
         for words in cuts:
             found.append(bool(entities & words or found[-1] and words & PRONOUNS.keys()))

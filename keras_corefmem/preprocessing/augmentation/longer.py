@@ -13,23 +13,23 @@ from keras_corefmem.utils.checks import check_shares, check_sizes
 
 
 class LengthenStories:
-    """Tells other stories before the one that a question is about.
+    """Prepends other stories to the one that a question is about.
 
-    What is told last holds, so that answers stay what they are; supporting facts and edges move.
-    Readers that count mentions, which short stories teach, learn to find the last one instead.
-    Examples that are annotated or have chains of their own stay as they are, for those of the other
-    stories are not known, and so do questions without an answer: others may tell it.
+    Answers stay the same, since what is told last holds; supporting facts and edges are shifted.
+    From short stories, readers may learn to count mentions; from longer ones, to find the last one.
+    Examples with annotation or chains of their own stay as they are, since the chains of the other
+    stories are unknown. So do questions without an answer, since another story may tell it.
 
     Args:
         stories: passages of other examples, as tuples of sentences.
-        times: length of the longest passages, in that of the example's own.
+        times: maximum length of a passage, as a multiple of the example's own.
         share: share of the examples that are lengthened.
-        exact: whether all of these are as long as the longest, rather than of any length up to it.
+        exact: whether all of these get the maximum length, rather than a random one up to it.
         tokenizer: the tokenizer that edges of examples were made with, or its name.
 
     Attributes:
-        once: whether examples change once, rather than in every epoch, for the lengths of batches
-            are those of their passages.
+        once: always `True`: examples change once rather than in every epoch, since the lengths of
+            batches depend on them.
 
     Raises:
         ValueError: if there is no other story, one is a string, or a number is too small.

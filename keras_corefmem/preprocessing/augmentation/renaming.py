@@ -1,4 +1,4 @@
-"""Entities under the names of others."""
+"""Augmentation that exchanges the names of entities."""
 
 import collections
 import dataclasses
@@ -16,30 +16,30 @@ from keras_corefmem.preprocessing.answers import SEPARATOR
 from keras_corefmem.preprocessing.training_examples import learn_entity_words_by_kind
 from keras_corefmem.text.tokenizers import as_tokenizer, has_letters, lower
 
-# Share of its occurrences from which a word is a name of the kind that an annotator says.
+# Least share of a word's occurrences that an annotator has to label as one kind of name.
 MOSTLY = 0.9
 LISTS = "sentences", "candidates", "name_words"
-# Texts whose tokens are kept.
+# Maximum number of texts whose tokens are cached.
 CACHED = 1 << 16
 KINDS = {"PERSON": "person", "PER": "person", "GPE": "place", "LOC": "place", "LOCATION": "place"}
 KINDS |= {label: "place" for label in ("FAC", "CITY", "COUNTRY", "STATE_OR_PROVINCE")}
-# What entities are exchanged within, besides all of them.
+# Groups within which entities are exchanged, unless all are exchanged with each other.
 WITHIN = "classes", "types"
 
 
 class RenameEntities:
-    """Permutes the names of entities, alike in all texts of an example.
+    """Permutes the names of entities, consistently in all texts of an example.
 
-    Passage, question, answer and candidates are renamed token by token, so that their lengths,
-    chains and edges are those of the example. The word forms of an entity are renamed together:
-    only entities whose forms have the same endings ("cat", "cats"; "dog", "dogs") are exchanged.
+    Passage, question, answer and candidates are renamed token by token, so that lengths, chains and
+    edges stay the same. The word forms of an entity are renamed together: only entities whose forms
+    have the same endings ("cat", "cats"; "dog", "dogs") are exchanged.
 
     Args:
-        classes: entities that are exchanged with each other, by class. An entity is a word, as it
-            is usually written, or the list of its forms.
+        classes: lists of entities; those of one list are exchanged with each other. An entity is a
+            word, as it is usually written, or the list of its forms.
         tokenizer: the tokenizer of the texts, or its name.
-        is_answer: function that tells whether an answer can be learned. An example whose answer
-            could not stays as it is.
+        is_answer: function that returns whether an answer can be learned. An example stays as it is
+            if its new answer cannot.
 
     Raises:
         ValueError: if a word is in the classes twice.
@@ -84,28 +84,30 @@ class RenameEntities:
     def fit(
         cls, examples: Sequence[Example], preprocessor: Any, within: str | None = None
     ) -> "RenameEntities":
-        """Learns which words are renamed.
+        """Learns which words to rename.
 
-        Of examples whose annotator recognized named entities, these are the words that name persons
-        or places; of others, the words of the preprocessor's chains, or without any those of
-        `keras_corefmem.graphs.learn_entity_words`, of each kind of questions alone.
+        If an annotator recognized named entities in the examples, these are the words that name
+        persons or places. Otherwise they are the words of the preprocessor's chains or, if there
+        are none, those that `keras_corefmem.graphs.learn_entity_words` finds in each kind of
+        questions.
 
         Args:
             examples: training examples.
             preprocessor: the preprocessor of a model.
-            within: `"classes"` to exchange entities that are found between the same neighbours,
-                `"types"` to exchange persons, places and things (`entity_types`) each among
-                themselves; both keep to the persons and places of an annotator. `None` for all.
+            within: `"classes"` exchanges entities that occur between the same neighbours, `"types"`
+                persons, places and things (`entity_types`) each among themselves. With named
+                entities, both exchange the persons and the places of the annotator. `None`
+                exchanges all with each other.
 
         Raises:
-            ValueError: if `within` is something else, there is nothing to rename, or examples are
+            ValueError: if `within` is none of these, there is nothing to rename, or examples are
                 annotated without named entities.
         """
         classes = learn_classes(examples, preprocessor, within).values()
         return cls(classes, preprocessor.tokenizer, functools.partial(_can_learn, preprocessor))
 
     def _cut(self, example: Example, text: str) -> tuple[list[str], list[tuple[int, str]]]:
-        """Cuts a text to the tokens and what is between; returns where which entities are."""
+        """Returns the tokens of a text and what is between them, and the places of entities."""
         key = text, type(example)
         if key not in self._cuts:
             if len(self._cuts) >= CACHED:
@@ -129,11 +131,11 @@ class RenameEntities:
         """Draws the new names of entities.
 
         Args:
-            words: words of a text that are names, in lower case, by their first occurrence.
-            random: what draws them.
+            words: entity words of a text, in lower case, in the order of first occurrence.
+            random: the random generator.
 
         Returns:
-            The word as it is usually written, and the new name, by word.
+            Dictionary from a word to its usual spelling and its new name.
         """
         present: dict[int, dict[int, None]] = {}
         for number, member in map(self.place.__getitem__, words):
@@ -176,7 +178,7 @@ class RenameEntities:
 def learn_classes(
     examples: Sequence[Example], preprocessor: Any, within: str | None = None
 ) -> dict[str, list[list[str]]]:
-    """Learns the entities of each class, by its name, see `RenameEntities.fit`."""
+    """Learns entities and returns them by the name of their class, see `RenameEntities.fit`."""
     if within not in (None, *WITHIN):
         raise ValueError(f"within must be classes, types or None; got {within!r}.")
     tokenizer = preprocessor.tokenizer
@@ -207,13 +209,13 @@ def learn_classes(
 
 
 def _endings(forms: Iterable[str]) -> dict[str, str]:
-    """Returns forms by what distinguishes them, in lower case."""
+    """Returns forms by what follows their common stem, in lower case."""
     stem = len(os.path.commonprefix([lower(form) for form in forms]))
     return dict(sorted((lower(form)[stem:], form) for form in forms))
 
 
 def _spell(token: str, old: str, new: str) -> str:
-    """Writes a new name as `token` writes the old one, which usually is `old`."""
+    """Writes a new name in the case of `token`, a name that is usually written `old`."""
     if token == old:
         return new
     return new[:1].upper() + new[1:] if token[:1].isupper() else lower(new)
@@ -226,7 +228,7 @@ def _can_learn(preprocessor: Any, answer: str) -> bool:
 
 
 def _names(examples: Sequence[Example]) -> dict[str, str]:
-    """Returns the kind, person or place, of the words that an annotator takes for names."""
+    """Returns the words that an annotator labels as names, each with its kind, person or place."""
     total: collections.Counter = collections.Counter()
     kinds: collections.Counter = collections.Counter()
     for example in examples:
@@ -239,7 +241,7 @@ def _names(examples: Sequence[Example]) -> dict[str, str]:
 
 
 def _entities(examples: Sequence[Example], preprocessor: Any) -> list[list[str]]:
-    """Returns the forms of each entity, but for those that answers have in forms of their own."""
+    """Returns the forms of each entity, except those that answers write in yet another form."""
     if any(hasattr(example, "named_entities") for example in examples):
         return []
     forms: dict[int, list[str]] = collections.defaultdict(list)

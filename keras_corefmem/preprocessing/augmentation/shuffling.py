@@ -1,4 +1,4 @@
-"""Passages whose sentences, or documents, are in another order."""
+"""Augmentation that shuffles the sentences or documents of passages."""
 
 import dataclasses
 from typing import Any
@@ -10,7 +10,7 @@ from keras_corefmem.text.tokenizers import as_tokenizer
 
 
 class ShuffleSentences:
-    """Puts the sentences of a passage, or its documents where it consists of these, in any order.
+    """Shuffles the sentences of a passage, or its documents if it consists of these.
 
     Supporting facts, chains, edges and the structure of an annotation move with their sentences.
 

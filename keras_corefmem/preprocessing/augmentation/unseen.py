@@ -1,4 +1,4 @@
-"""Entities under names that were never seen."""
+"""Augmentation that gives entities invented names."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
@@ -14,21 +14,21 @@ SYLLABLES = 3
 
 
 class UnseenEntities(RenameEntities):
-    """Gives entities names that were never seen, alike in all texts of an example.
+    """Gives entities invented names, consistently in all texts of an example.
 
-    A reader sees them as its free symbols, learns what it may expect of these, and so reads texts
-    about persons and things that it has never heard of. Each example draws a share of its
-    entities, from none to all, so that known and unknown ones meet. Entities of several word forms
-    keep their names, for nothing tells that unknown forms are those of one word.
+    A reader sees such names as free symbols, and so learns to read texts about persons and things
+    that it has never seen. By default, each example draws the share of its entities to rename, so
+    that known and unknown ones occur together. Entities with several word forms keep their names,
+    since nothing would tell that unknown forms belong to one word.
 
     Args:
         classes: entities, by class, see `RenameEntities`.
         tokenizer: the tokenizer of the texts, or its name.
-        known: words that are no new names.
-        share: share of the entities that have new names; `None` draws it for each example.
+        known: words that must not become new names.
+        share: share of the entities to rename; `None` draws it for each example.
 
     Raises:
-        ValueError: if a word is in the classes twice, or the share is none.
+        ValueError: if a word is in the classes twice, or the share is not from 0 to 1.
 
     Example:
         >>> classes = [["Mary", "John"], ["hall", "den"]]
@@ -52,10 +52,10 @@ class UnseenEntities(RenameEntities):
 
     @classmethod
     def fit(cls, examples: Sequence[Example], preprocessor: Any, within: str | None = None) -> Self:
-        """Learns which words have new names, those that `RenameEntities.fit` finds.
+        """Learns which words to rename, as `RenameEntities.fit` does.
 
         Raises:
-            ValueError: as there.
+            ValueError: as in `RenameEntities.fit`.
         """
         found = RenameEntities.fit(examples, preprocessor, within)
         return cls(found.groups, preprocessor.tokenizer, preprocessor.vocabulary.known)
