@@ -19,7 +19,13 @@ from tuning.spaces import first_space, space_of, varies
 from tuning.tuners import run_trials
 from tuning.workers import search_with
 from zoo.experiments.reproduce import PULSE, describe_epochs
-from zoo.experiments.results import SEED, best_trial, group_seeds, replace_results
+from zoo.experiments.results import (
+    SEED,
+    best_result,
+    best_trial,
+    group_seeds,
+    replace_results,
+)
 from zoo.reports.searches import search_columns
 
 # The setting that changes the questions that trials are validated on.
@@ -38,7 +44,7 @@ def run_search(search: Search, workers: int, results: str, leads: bool = True) -
     def report(outcome: dict[str, Any]) -> None:
         # Other machines may have completed trials too.
         outcomes = search.outcomes()
-        leader = best_trial(outcomes)
+        leader = best_result(outcomes)
         total = f"/{search.trials}" if search.trials else ""
         values = ", ".join(f"{k} {json.dumps(v)}" for k, v in outcome["chosen"].items())
         console.print(

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from keras_corefmem.utils.files import BadFileError
 from keras_corefmem.utils.processes import available_cores, import_keras, keep_memory, pin
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def take_part(
     except ConnectionError:
         # `search_with` starts another chief and its workers.
         sys.exit(1)
-    except (ValueError, OSError) as error:
+    except (BadFileError, OSError) as error:
         # Restarting the process would cause the same error.
         complaints.put(str(error))
         sys.exit(1)

@@ -1,10 +1,12 @@
 """Data sets of your own: files of JSON lines, of which parts are held out."""
 
+import itertools
 import operator
 
 from keras_corefmem.datasets.conversion import as_examples, iterate
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.splits import Splits, hold_out
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS
 from keras_corefmem.utils.files import Path
 
 # Share of the texts that is held out for validation, and again for testing.
@@ -46,12 +48,18 @@ def _hold_out(examples, path):
 
 
 def _stories(examples):
-    """Returns the words of the shortest passage with which each example's passage begins."""
+    """Returns the words of the shortest passage with whose sentences each example's begins."""
     # Rows may cut one passage into sentences in several ways.
-    passages = {example.passage: tuple(example.passage.split()) for example in examples}
-    stories, story = {}, None
-    for passage, words in sorted(passages.items(), key=operator.itemgetter(1)):
-        if story is None or words[: len(story)] != story:
+    passages = {e.passage: (tuple(e.passage.split()), e.sentences) for e in examples}
+    stories, story = {}, ()
+    for passage, (words, sentences) in sorted(passages.items(), key=operator.itemgetter(1)):
+        if not story or words[: len(story)] != story or not _ends(story, sentences):
             story = words
         stories[passage] = story
     return [stories[example.passage] for example in examples]
+
+
+def _ends(story, sentences):
+    """Returns whether a sentence ends with the words that begin a passage of some sentences."""
+    lengths = itertools.accumulate(len(sentence.split()) for sentence in sentences)
+    return story[-1].endswith(SENTENCE_ENDS) or len(story) in lengths

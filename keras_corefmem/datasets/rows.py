@@ -196,7 +196,7 @@ class _Row:
         if isinstance(value, Mapping):
             value = value.get("text", ())
             several = isinstance(value, Iterable) and not isinstance(value, str)
-            value = next(iter(value), None) if several else value
+            value = next(iter(value), None) if several else value or None
         if value is None and self.answers:
             raise self.missing("answer")
         if value is None:
@@ -258,10 +258,14 @@ def _story(story, source):
         columns = [
             story[name] if lines == [story] else [line[name] for line in story] for name in names
         ]
-        # Joining raises a TypeError for anything but strings.
+        # Joining raises a TypeError for a text that is not a string.
         written = [
             f"{number} "
-            + "\t".join([text, answer, " ".join(facts)] if kind in (1, "question") else [text])
+            + "\t".join(
+                [text, str(answer), " ".join(map(str, facts))]
+                if kind in (1, "question")
+                else [text]
+            )
             for number, kind, text, facts, answer in zip(*columns, strict=True)
         ]
     except (KeyError, TypeError, ValueError):

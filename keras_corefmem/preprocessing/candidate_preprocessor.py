@@ -207,7 +207,6 @@ class CandidatePreprocessor(ReaderPreprocessor):
     def encode(self, example: Example) -> EncodedCandidates:
         sentences = example.cut_sentences(self.tokenizer, example.tokens)
         candidates = {text: self.tokenizer(text) for text in getattr(example, "candidates", ())}
-        self._check_spans(candidates, example.source)
         encoded = self._encode_words(
             [word for sentence in sentences for word in sentence],
             example.tokens(example.question, self.tokenizer),
@@ -225,15 +224,6 @@ class CandidatePreprocessor(ReaderPreprocessor):
         chains = encoded.chain_ids[: len(encoded.passage)]
         targets = features.targets_of(example, self.signals, chains)
         return dataclasses.replace(encoded, targets=targets)
-
-    def _check_spans(self, candidates: Mapping[str, Sequence[str]], source: str) -> None:
-        """Raises a ValueError for candidates of several words unless `spans` is set."""
-        long = [text for text, words in candidates.items() if len(words) > 1]
-        if long and not self.spans:
-            raise ValueError(
-                f"{source or 'An example'}: the candidate {long[0]!r:.80} has several words, and "
-                "the reader points at single ones: fit it on examples that have such candidates."
-            )
 
     def encode_text(self, passage: str, question: str) -> EncodedCandidates:
         words = self.tokenizer(passage)
@@ -256,11 +246,18 @@ class CandidatePreprocessor(ReaderPreprocessor):
             raise ValueError(
                 f"The passage{of_source(source)} has nothing but punctuation: give it a word."
             )
-        ids = np.concatenate(self.vocabulary.encode_texts([passage, question]))
+        parts = self.vocabulary.encode_texts([passage, question])
+        ids = np.concatenate(parts)
         most = len(self.answers) - 1
         if candidates:
             known = tuple(candidates)[:most]
             mentions = find_mentions([candidates[text] for text in known], passage)
+            if not self.spans and (long := [n for start, end, n in mentions if end - start > 1]):
+                raise ValueError(
+                    f"{source or 'An example'}: the candidate {known[long[0] - 1]!r:.80} has "
+                    "several words, and the reader points at single ones: leave it out, or fit the "
+                    "reader on examples that have such candidates."
+                )
         else:
             known = distinct_words(passage)[:most]
             numbers = {word: number for number, word in enumerate(known, 1)}
@@ -273,7 +270,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
             chain_ids=np.array(chains, "int32") if chains else self.word_chains[ids],
             candidates=known,
             mentions=np.array(mentions, "int32").reshape(-1, 3),
-            asked=mark_asked(passage, question),
+            asked=mark_asked(*parts, [passage, question], self.vocabulary.is_unknown),
             words=(*passage, *question) if self.spelling else (),
             sentences=sentences,
         )

@@ -1,7 +1,7 @@
 """Encoded questions about passages."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,22 @@ import numpy as np
 from keras_corefmem.preprocessing.edge_table import NO_EDGES
 
 
-def mark_asked(passage: Sequence, question: Sequence) -> np.ndarray:
-    """Marks words of a passage with 1 if the question has them too, else with 2: int8 `(T,)`."""
-    words = set(question)
-    return np.array([1 if word in words else 2 for word in passage], "int8")
+def mark_asked(
+    passage: np.ndarray,
+    question: np.ndarray,
+    words: Sequence[Sequence[str]] = ((), ()),
+    is_unknown: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> np.ndarray:
+    """Marks ids of a passage with 1 if the question has them too, else with 2: int8 `(T,)`.
+
+    Unknown words share ids, so that those are compared as they are written, by the `words`.
+    """
+    common = np.isin(passage, question)
+    if is_unknown is not None and common.any():
+        asked = set(words[1])
+        for place in np.flatnonzero(common & is_unknown(passage)):
+            common[place] = words[0][place] in asked
+    return np.where(common, 1, 2).astype("int8")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,13 +41,12 @@ class Encoded:
     edges: np.ndarray = dataclasses.field(default_factory=lambda: NO_EDGES, kw_only=True)
     # The word that each free symbol stands for, or ""; empty if no word is unknown.
     symbols: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
-    # int8 (T,): `mark_asked` of the words, since unknown words share an id; by default of the ids.
+    # int8 (T,): see `mark_asked`; by default of the ids alone.
     asked: np.ndarray | None = dataclasses.field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.asked is None:
-            by_ids = mark_asked(self.passage.tolist(), self.question.tolist())
-            object.__setattr__(self, "asked", by_ids)
+            object.__setattr__(self, "asked", mark_asked(self.passage, self.question))
 
     def part(self, name: str, values: Any) -> Any:
         """Returns the part for `"passage"` or `"question"` of values for the tokens of both."""

@@ -89,6 +89,15 @@ def test_a_passage_that_rows_cut_in_several_ways_stays_together(write):
     assert list(map(len, parts)) == [32, 4, 4] and len(set.union(*parts)) == 40
 
 
+def test_a_passage_that_begins_like_another_is_none_of_its_story(write):
+    rows = [
+        {"passage": passage, "question": "Who?", "answer": "a"}
+        for passage in ("The", *(f"The cat {n}" for n in range(9)), "The cat 1 left ")
+    ]
+    splits = datasets.load(write(rows))
+    assert [len(part) for part in (splits.train, splits.valid, splits.test)] == [9, 1, 1]
+
+
 def test_sentences(write):
     path = write({"words": ["w", str(n)], "tags": ["A", "B"]} for n in range(30))
     splits = datasets.load(path)

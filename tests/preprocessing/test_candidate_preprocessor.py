@@ -130,6 +130,14 @@ def test_candidates_are_cut_once(monkeypatch):
 def test_refuses_candidates_of_several_words_where_words_are_pointed_at(preprocessor):
     with pytest.raises(ValueError, match="b:3: the candidate 'an old man' has several words, and"):
         preprocessor.encode(dataclasses.replace(SPANS, source="b:3"))
+    # Those that the passage does not mention are pointed at nowhere.
+    names = "los angeles", "mary", "john"
+    absent = preprocessor.encode(dataclasses.replace(SPANS, candidates=names))
+    assert absent.candidates == names and absent.mentions.tolist() == [
+        [0, 1, 3],
+        [2, 3, 2],
+        [11, 12, 3],
+    ]
 
 
 def test_words_of_the_question_and_characters():

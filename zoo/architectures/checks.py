@@ -117,6 +117,7 @@ def class_weights(class_weight, preprocessor, shape):
     if not isinstance(class_weight, Mapping):
         raise ValueError(f"class_weight must be a dictionary by answer, got {class_weight!r:.80}.")
     for answer, weight in class_weight.items():
+        weight = weight.item() if np.shape(weight) == () and hasattr(weight, "item") else weight
         if not isinstance(weight, numbers.Real) or not 0 <= weight < np.inf:
             raise ValueError(
                 f"class_weight: the weight of {answer!r} must be a number from 0 on, got "

@@ -96,15 +96,15 @@ def underscored(name):
 
 
 class Recorded(types.SimpleNamespace):
-    """Arguments of a model as attributes; `read` contains the names of those accessed."""
+    """Arguments of a model as attributes; `_read` contains the names of those accessed."""
 
     def __init__(self, **values):
-        super().__init__(**values, read=set())
+        super().__init__(**values, _read=set())
 
     def __getattribute__(self, name):
         value = super().__getattribute__(name)
-        if name != "read" and not name.startswith("_"):
-            self.read.add(name)
+        if not name.startswith("_"):
+            self._read.add(name)
         return value
 
 

@@ -80,14 +80,14 @@ def _text_of(answer):
     return answer
 
 
-def rows_of_batches(size=None):
-    """Returns the number of rows of a batch, 32 by default.
+def rows_of_batches(size=None, name="batch_size"):
+    """Returns the number of rows of a batch, 32 by default; `name` is that of the argument.
 
     Raises:
         ValueError: if it is not a positive integer.
     """
     size = 32 if size is None else size
-    check_sizes(batch_size=size)
+    check_sizes(**{name: size})
     return size
 
 

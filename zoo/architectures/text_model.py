@@ -108,7 +108,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         if preprocessor is not None:
             self.check_preprocessor(preprocessor, config)
         options = {name: arguments[name] for name in ("name", "trainable")}
-        config.read.clear()
+        config._read.clear()
         with precision(arguments["dtype"]):
             graph = self.build_graph(config)
             logits = without_unknown(graph.logits)
@@ -117,7 +117,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
             regularize(self.trainable_variables, config.l2)
         # Arguments that have no effect with these values of the others.
         listed = chosen(arguments["__class__"]).keys()
-        self.unread = frozenset(listed - config.read - {*self.ELSEWHERE})
+        self.unread = frozenset(listed - config._read - {*self.ELSEWHERE})
         self.config = {name: plain(getattr(config, name)) for name in values}
         self.attention_output, self.heads_output = graph.attention, graph.heads
         self.states_output = graph.states

@@ -263,7 +263,7 @@ class TextTrainer(ReportsMeans, LightModel):
         x, validation_data = opened(x), opened(validation_data)
         held, weights = validation_examples(validation_data), None
         rows = rows_of_batches(batch_size)
-        size = rows_of_batches(kwargs.pop("validation_batch_size", rows))
+        size = rows_of_batches(kwargs.pop("validation_batch_size", rows), "validation_batch_size")
         last, steps = kwargs.pop("validation_steps", None), kwargs.get("steps_per_epoch")
         check_steps(validation_steps=last, steps_per_epoch=steps)
         if class_weight:

@@ -85,12 +85,16 @@ def read_questions(path: str) -> list[Example]:
 
 def read_lines(stream: IO[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yields the place of each line of JSON and its texts."""
-    if isinstance(stream, io.TextIOWrapper):
-        # As in files: bytes that are not UTF-8 cause an error that names the line.
-        stream.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
-    for number, line in enumerate(stream, 1):
+    # Like files, whatever the encoding of the terminal.
+    lines = stream.buffer if isinstance(stream, io.TextIOWrapper) else stream
+    for number, line in enumerate(lines, 1):
+        place = f"standard input, line {number}"
+        if isinstance(line, bytes):
+            try:
+                line = line.decode("utf-8-sig")
+            except UnicodeDecodeError:
+                raise ValueError(f"{place}: not UTF-8 text, convert the input.") from None
         if line.strip():
-            place = f"standard input, line {number}"
             yield place, _parse_line(place, line)
 
 

@@ -126,13 +126,14 @@ def run(
     splits = experiment.load()
     before = 0 if fresh else epochs_done(folder)
 
-    def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
+    def check(model: Any) -> None:
         if not before and (unread := sorted(model.unread.intersection(chosen))):
-            clear(folder)
             raise ValueError(
                 f"--set {unread[0]}: this {experiment.model} does not read it, so that it would "
                 "change nothing: leave it out."
             )
+
+    def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
         if fresh:
             clear(log_dir)
         shown = model.tensorboard_callbacks(log_dir, splits.valid)
@@ -152,6 +153,7 @@ def run(
             lambda line: print(line, flush=True),
             1 if sys.stdout.isatty() else 2,
             fresh,
+            check,
         )
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")

@@ -112,6 +112,7 @@ def run_experiment(
     report: Callable[[str], None] = lambda line: None,
     verbose: int = 0,
     fresh: bool = False,
+    check: Callable[[Any], None] | None = None,
 ) -> Outcome:
     """Trains a model in a folder, or continues an interrupted run with the same result.
 
@@ -130,6 +131,7 @@ def run_experiment(
         report: function called with a line about each step.
         verbose: verbosity of Keras' `fit`.
         fresh: whether to empty the folder first.
+        check: function called with the model before the folder is emptied or written to.
 
     Returns:
         The trained model and its progress.
@@ -153,13 +155,12 @@ def run_experiment(
     if not splits.valid:
         raise ValueError("There is no example to choose the best epoch by: pass a validation part.")
     with hold(folder):
-        if fresh:
-            clear(folder)
         sweep(state_folder(folder), machine="")
         # Studies of version 0.1 recorded all settings.
         counted = {part: len(getattr(splits, part)) for part in training.PARTS}
         older, record = dataclasses.asdict(settings), {**experiment.record, "questions": counted}
-        check_folder(folder, record, older, ignoring, remedy)
+        if not fresh:
+            check_folder(folder, record, older, ignoring, remedy)
         if experiment.dataset:
             shown = {**counted, "train": settings.train_size or counted["train"]}
             counts = ", ".join(f"{n} {part}" for part, n in shown.items())
@@ -167,6 +168,10 @@ def run_experiment(
         vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None
         options = {"word_vectors": vectors} if vectors else {}
         model, batches = training.prepare(splits, settings, **options)
+        if check:
+            check(model)
+        if fresh:
+            clear(folder)
         write_json(folder / "run.json", record)
         before = epochs_done(folder)
         if before:

@@ -95,7 +95,7 @@ def reproduce(
             waiting.append(run)
             continue
         changed = ", ".join(run.changed_since(found))
-        other = f", with another {changed} than today: remove its line to measure it anew"
+        other = f", with another {changed} than today"
         report(f"{run.name}: done before{other if changed else ''}")
     if not waiting:
         return []

@@ -74,8 +74,10 @@ class DocReader:
     @property
     def reader(self) -> Any:
         """The model, loaded on first use; spaCy inspects other attribute names."""
+        import keras
+
         # TensorFlow would wait for threads that a fork does not copy.
-        if _forked["from_tensorflow"]:
+        if _forked["from_tensorflow"] and keras.backend.backend() == "tensorflow":
             raise ValueError(
                 "TensorFlow was in use before n_process split the work, and would wait forever: "
                 'call multiprocessing.set_start_method("spawn") before, or leave n_process out.'

@@ -197,7 +197,7 @@ def test_a_misspelt_argument_is_told(make_model, message):
     ("options", "message"),
     [
         ({"batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
-        ({"validation_batch_size": 0}, "batch_size must be an integer of at least 1, got 0"),
+        ({"validation_batch_size": 0}, "validation_batch_size must be an integer of at least 1"),
         ({"steps_per_epoch": 0}, "steps_per_epoch must be an integer of at least 1, got 0"),
         ({"validation_steps": 0}, "validation_steps must be an integer of at least 1, got 0"),
         ({"validation_split": -0.5}, "validation_split must be a number from 0 to 1, got -0.5"),

@@ -88,6 +88,17 @@ def test_settings_that_would_change_nothing_are_refused(model, setting, data_dir
     assert not list(tmp_path.glob("*/*.json"))
 
 
+def test_a_run_is_kept_if_that_in_its_place_is_refused(data_dir, tmp_path, capsys):
+    folder = tmp_path / f"{NAME.replace('qrn', 'ga-coref-gru')}-carry-previous"
+    folder.mkdir()
+    (folder / "run.json").write_text("{}")
+    command = ["train", "--model", "ga-coref-gru", "--data-dir", data_dir, *TINY]
+    command += ["--set", "carry=previous", "--output", tmp_path, "--log-dir", tmp_path / "logs"]
+    assert "does not read it" in refused(capsys, *command, "--fresh")
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".lock"] == [folder.name]
+    assert (folder / "run.json").read_text() == "{}"
+
+
 @pytest.mark.slow
 def test_a_finished_run_is_not_trained_again_unless_fresh(trained, capsys):
     folder, command = trained
@@ -332,7 +343,7 @@ def test_lines_are_utf_8_with_a_mark_or_without_one(capsys, monkeypatch):
     content = io.BytesIO(b'\n{"passage": "Mary \xff", "question": "Who?"}')
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(content, encoding="utf-8"))
     error = refused(capsys, "predict", "qrn_babi_1")
-    assert "standard input, line 2: the passage has half of a surrogate pair" in error
+    assert "standard input, line 2: not UTF-8 text, convert the input" in error
 
 
 def test_download_names_the_folder(monkeypatch, capsys):

@@ -156,7 +156,7 @@ def test_what_is_done_says_which_settings_it_has_otherwise(tmp_path):
         (today, ""),
         (
             dataclasses.replace(today, patience=9, arguments={**today.arguments, "units": 3}),
-            ", with another patience, units than today: remove its line to measure it anew",
+            ", with another patience, units than today",
         ),
     ):
         append_result(result_of(run, settings=dataclasses.asdict(settings)), tmp_path)

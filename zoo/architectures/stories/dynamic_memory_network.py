@@ -174,7 +174,9 @@ class DynamicMemoryNetwork(StoryModel):
             config.update,
             config.end_of_passes,
             config.gate_loss,
-            teacher_forcing=bool(config.gate_loss) and config.teacher_forcing,
+            teacher_forcing=config.end_of_passes
+            and bool(config.gate_loss)
+            and config.teacher_forcing,
             name="episodic_memory",
         )
         memory, gates = episodes(facts, encoded_question, supporting_facts, mask=read)

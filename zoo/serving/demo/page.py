@@ -274,8 +274,9 @@ def _address() -> str:
     host = os.environ.get("SPACE_HOST")
     if host:
         return f"https://{host}"
-    # 0.0.0.0 means all addresses: use the local one.
-    name = os.environ.get("GRADIO_SERVER_NAME", "").removeprefix("0.0.0.0") or "127.0.0.1"
+    name = os.environ.get("GRADIO_SERVER_NAME", "")
+    # These mean all addresses: use the local one.
+    name = "127.0.0.1" if name in ("", "0.0.0.0", "::") else f"[{name}]" if ":" in name else name
     return f"http://{name}:{os.environ.get('GRADIO_SERVER_PORT', '7860')}"
 
 
