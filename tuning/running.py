@@ -22,7 +22,6 @@ from zoo.experiments.reproduce import PULSE, describe_epochs
 from zoo.experiments.results import (
     SEED,
     best_result,
-    best_trial,
     group_seeds,
     replace_results,
 )

@@ -99,8 +99,9 @@ def test_a_run_that_goes_on_ends_as_one_without_interruption(tmp_path):
     described = second.describe()
     for name in ("valid_loss", "test_wrong", "best_epoch"):
         assert described[name] == whole.describe()[name]
-    assert described["questions"] == {"train": 30, "valid": 8, "test": 7}
-    assert json.loads((tmp_path / "parts" / "run.json").read_text()) == epochs(2).record
+    assert described["questions"] == (counts := {"train": 30, "valid": 8, "test": 7})
+    record = json.loads((tmp_path / "parts" / "run.json").read_text())
+    assert record == {**epochs(2).record, "questions": counts}
 
 
 # Every `corefmem train` of `test_cli` has callbacks.
