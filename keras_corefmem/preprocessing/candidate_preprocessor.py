@@ -246,8 +246,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
             raise ValueError(
                 f"The passage{of_source(source)} has nothing but punctuation: give it a word."
             )
-        parts = self.vocabulary.encode_texts([passage, question])
-        ids = np.concatenate(parts)
+        text, asking = self.vocabulary.encode_texts([passage, question])
+        ids = np.concatenate([text, asking])
         most = len(self.answers) - 1
         if candidates:
             known = tuple(candidates)[:most]
@@ -263,14 +263,14 @@ class CandidatePreprocessor(ReaderPreprocessor):
             numbers = {word: number for number, word in enumerate(known, 1)}
             mentions = [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
         return EncodedCandidates(
-            ids[: len(passage)],
-            ids[len(passage) :],
+            text,
+            asking,
             0,
             source,
             chain_ids=np.array(chains, "int32") if chains else self.word_chains[ids],
             candidates=known,
             mentions=np.array(mentions, "int32").reshape(-1, 3),
-            asked=mark_asked(*parts, [passage, question], self.vocabulary.is_unknown),
+            asked=mark_asked(text, asking, [passage, question], self.vocabulary.is_unknown),
             words=(*passage, *question) if self.spelling else (),
             sentences=sentences,
         )

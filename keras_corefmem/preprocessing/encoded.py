@@ -22,7 +22,7 @@ def mark_asked(
     common = np.isin(passage, question)
     if is_unknown is not None and common.any():
         asked = set(words[1])
-        for place in np.flatnonzero(common & is_unknown(passage)):
+        for place in np.flatnonzero(common & is_unknown(passage)).tolist():
             common[place] = words[0][place] in asked
     return np.where(common, 1, 2).astype("int8")
 

@@ -262,12 +262,12 @@ class ReaderPreprocessor(Preprocessor):
         self, passage: str, question: str, answer: str | None = None, source: str = ""
     ) -> Encoded:
         tokens = self.cut_texts([("passage", passage), ("question", question)], source)
-        ids = self.vocabulary.encode_texts(tokens)
+        text, query = ids = self.vocabulary.encode_texts(tokens)
         symbols = self.spelled_symbols([passage, question], ids)
         number = self.number_of_answer(answer, symbols)
-        asked = mark_asked(*ids, tokens, self.vocabulary.is_unknown)
+        asked = mark_asked(text, query, tokens, self.vocabulary.is_unknown)
         chains = self.word_chains[np.concatenate(ids)]
-        return Encoded(*ids, number, source, chain_ids=chains, asked=asked, symbols=symbols)
+        return Encoded(text, query, number, source, chain_ids=chains, asked=asked, symbols=symbols)
 
     def typed_edges(self, encoded: Encoded) -> list[tuple[int, int, str]]:
         """Returns the edges of an encoded example that a reader reads besides coreference chains.
