@@ -46,8 +46,7 @@ FEATURES = (
 class ReaderPreprocessor(Preprocessor):
     """Preprocessing of a reader with one set of answers for all passages.
 
-    Tokens corefer if their words have the same chain. Edges of other types are those of the
-    examples.
+    Tokens corefer if their words have the same chain. Other edges are those of the examples.
 
     Features, int32: `passage` and `question`, and for both of them `_antecedents` and `_chains`
     `(batch, time)` and `_sources` `(batch, time, edge types, max_sources)`; `candidates` `(batch,
