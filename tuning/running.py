@@ -19,12 +19,7 @@ from tuning.spaces import first_space, space_of, varies
 from tuning.tuners import run_trials
 from tuning.workers import search_with
 from zoo.experiments.reproduce import PULSE, describe_epochs
-from zoo.experiments.results import (
-    SEED,
-    best_result,
-    group_seeds,
-    replace_results,
-)
+from zoo.experiments.results import SEED, best_result, group_seeds, replace_results
 from zoo.reports.searches import search_columns
 
 # The setting that changes the questions that trials are validated on.

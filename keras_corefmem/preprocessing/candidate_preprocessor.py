@@ -246,12 +246,12 @@ class CandidatePreprocessor(ReaderPreprocessor):
             raise ValueError(
                 f"The passage{of_source(source)} has nothing but punctuation: give it a word."
             )
-        text, asking = self.vocabulary.encode_texts([passage, question])
-        ids = np.concatenate([text, asking])
+        text, query = parts = self.vocabulary.encode_texts([passage, question])
+        ids = np.concatenate(parts)
         most = len(self.answers) - 1
         if candidates:
             known = tuple(candidates)[:most]
-            mentions = find_mentions([candidates[text] for text in known], passage)
+            mentions = find_mentions([candidates[each] for each in known], passage)
             if not self.spans and (long := [n for start, end, n in mentions if end - start > 1]):
                 raise ValueError(
                     f"{source or 'An example'}: the candidate {known[long[0] - 1]!r:.80} has "
@@ -264,13 +264,13 @@ class CandidatePreprocessor(ReaderPreprocessor):
             mentions = [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
         return EncodedCandidates(
             text,
-            asking,
+            query,
             0,
             source,
             chain_ids=np.array(chains, "int32") if chains else self.word_chains[ids],
             candidates=known,
             mentions=np.array(mentions, "int32").reshape(-1, 3),
-            asked=mark_asked(text, asking, [passage, question], self.vocabulary.is_unknown),
+            asked=mark_asked(text, query, [passage, question], self.vocabulary.is_unknown),
             words=(*passage, *question) if self.spelling else (),
             sentences=sentences,
         )

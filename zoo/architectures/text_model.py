@@ -25,13 +25,7 @@ from zoo.architectures.cloning import (
     plain,
     pop_state,
 )
-from zoo.architectures.config import (
-    ExamplesMethod,
-    Recorded,
-    check_names,
-    chosen,
-    specification,
-)
+from zoo.architectures.config import ExamplesMethod, Recorded, check_names, chosen, specification
 from zoo.architectures.devices import LightModel, first_replica, predictor_of
 from zoo.architectures.losses import regularize
 from zoo.architectures.precision import QuantizableModel, cached_names, precision
