@@ -120,11 +120,11 @@ def conclude(search: Search, results: str, console: rich.console.Console, second
             table.add_row(*row)
         console.print(table)
     winner = search.test_winner()
-    preset = search.folder / "best.json"
-    write_json(preset, search.preset(winner))
+    best = search.folder / "best.json"
+    write_json(best, search.describe_best(winner))
     tested = (winner if each["trial"] == winner["trial"] else each for each in outcomes)
     replace_results(winner["study"], tested, results)
-    anew = ["corefmem", "train", "--preset", str(preset)]
+    anew = ["corefmem", "train", "--best", str(best)]
     anew += ["--data-dir", search.data_dir] if search.data_dir else []
     runs = ["tensorboard", "--logdir", str(search.log_folder)]
     part = find(search.dataset).reported

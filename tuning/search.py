@@ -231,6 +231,7 @@ class Search:
                 experiment, model, batches, log_dir, folder, self.varied
             ),
             Splits(self.splits.train, self.splits.valid, []),
+            chosen=self.settings.get("arguments", {}),
         )
         content = {
             "study": f"{SEARCHES}/{self.name}",
@@ -296,8 +297,8 @@ class Search:
                 shutil.copy(self.trial_folder(winner["trial"]) / name, partial)
         return best / "model.keras"
 
-    def preset(self, winner: dict[str, Any]) -> dict[str, Any]:
-        """Returns the preset for `corefmem train --preset`: a model, its data and its settings."""
+    def describe_best(self, winner: dict[str, Any]) -> dict[str, Any]:
+        """Returns the content of `best.json`: a model, its data, its settings and its scores."""
         chosen = {**winner["chosen"]}
         seed = chosen.pop(SEED, self.seed)
         if self.tuner == "hyperband":

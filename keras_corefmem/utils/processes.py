@@ -73,6 +73,19 @@ def _leave_with_parent() -> None:
         os._exit(1)
 
 
+@contextlib.contextmanager
+def terminating_cleanly() -> Iterator[None]:
+    """Makes SIGTERM, as schedulers of clusters send it, raise `KeyboardInterrupt` like Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
 def stop(pool: Executor) -> None:
     """Ends a pool of processes in the middle of their work."""
     pool.shutdown(wait=False, cancel_futures=True)

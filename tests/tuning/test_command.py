@@ -71,7 +71,7 @@ def test_commands_can_be_pasted_where_names_have_spaces(tmp_path, capsys, monkey
     assert conclude(given, str(tmp_path / "results"), make_console(), 3.0) == 0
     last, board = capsys.readouterr().out.splitlines()[-2:]
     assert shlex.split(last.partition("anew: ")[2]) == [
-        *("corefmem", "train", "--preset", str(given.folder / "best.json")),
+        *("corefmem", "train", "--best", str(given.folder / "best.json")),
         *("--data-dir", str(tmp_path / "my data")),
     ]
     assert shlex.split(board.partition(": ")[2])[2] == str(tmp_path / "my logs" / given.name)

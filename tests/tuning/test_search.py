@@ -104,8 +104,8 @@ def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatc
     error = refused(capsys, *arguments, "--trials", 2)
     assert "holds a search with another trials: pass --fresh" in error
 
-    preset = tmp_path / "output" / NAME / "best.json"
-    train = ["train", "--preset", str(preset), "--data-dir", str(files), "--epochs", "1"]
+    best = tmp_path / "output" / NAME / "best.json"
+    train = ["train", "--best", str(best), "--data-dir", str(files), "--epochs", "1"]
     train += ["--output", str(tmp_path / "models"), "--log-dir", str(tmp_path / "logs")]
     assert main(train) == 0
     (run,) = (tmp_path / "models").glob("*/run.json")
@@ -116,7 +116,7 @@ def test_a_search_tests_its_best_trial_alone(files, tmp_path, capsys, monkeypatc
     assert settings["learning_rate"] == runs[0]["chosen"]["learning_rate"]
 
 
-PRESET = {"model": "qdren", "dataset": "simulator", "task": 1, "settings": {}}
+BEST = {"model": "qdren", "dataset": "simulator", "task": 1, "settings": {}}
 
 
 @pytest.mark.parametrize(
@@ -129,28 +129,30 @@ PRESET = {"model": "qdren", "dataset": "simulator", "task": 1, "settings": {}}
         ({"settings": {"slots": 3}}, "slots: Extra inputs are not permitted"),
     ],
 )
-def test_broken_presets_are_refused(tmp_path, capsys, change, message):
+def test_a_broken_file_of_the_best_settings_is_refused(tmp_path, capsys, change, message):
     path = tmp_path / "best.json"
-    path.write_text(json.dumps({**PRESET, **change}))
-    error = refused(capsys, "train", "--preset", path, "--output", tmp_path / "models")
+    path.write_text(json.dumps({**BEST, **change}))
+    error = refused(capsys, "train", "--best", path, "--output", tmp_path / "models")
     assert f"{path}: " in error and message in error
     assert not (tmp_path / "models").exists()
+    with pytest.warns(FutureWarning, match="--preset is now called --best"):
+        assert message in refused(capsys, "train", "--preset", path)
 
 
-def test_a_preset_says_on_what_and_with_which_seed_it_was_found():
+def test_the_best_settings_say_on_what_and_with_which_seed_it_was_found():
     search = Search("qdren", "babi", 5, language="hn", seed=3, settings={"epochs": 2})
     winner = {"trial": "0", "valid_accuracy": 0.5, "test_accuracy": 0.25, "chosen": {"slots": 4}}
-    found = search.preset(winner)
+    found = search.describe_best(winner)
     assert found.items() >= {"dataset": "babi", "task": 5, "language": "hn", "seed": 3}.items()
     assert found["settings"] == {"epochs": 2, "arguments": {"slots": 4}}
-    again = search.preset({**winner, "chosen": {"slots": 4, "seed": 7}})
+    again = search.describe_best({**winner, "chosen": {"slots": 4, "seed": 7}})
     assert again == {**found, "seed": 7}
 
 
-def test_a_preset_of_hyperband_is_trained_as_long_as_the_trial_was():
+def test_the_best_of_hyperband_is_trained_as_long_as_its_trial():
     search = Search("qdren", tuner="hyperband", settings={"epochs": 9})
     winner = {"trial": "0", "valid_accuracy": 0.5, "test_accuracy": 0.25, "chosen": {"slots": 4}}
-    found = search.preset({**winner, "settings": {"epochs": 3}})["settings"]
+    found = search.describe_best({**winner, "settings": {"epochs": 3}})["settings"]
     assert found == {"epochs": 3, "arguments": {"slots": 4}}
 
 
@@ -299,6 +301,13 @@ def test_two_workers_survive_what_is_killed(files, tmp_path):
         assert json.loads(path.read_text())["status"] == "COMPLETED"
     for number in children(process):
         raise AssertionError(f"process {number} is left")
+
+
+def test_arguments_that_no_trial_would_read_are_refused(files, tmp_path):
+    search = make_search(files, tmp_path, "ren")
+    search.settings["arguments"]["half_width"] = 2
+    with pytest.raises(ValueError, match="--set half_width: this ren does not read it"):
+        search.run_trial("0", {"slots": 2, "learning_rate": 0.01})
 
 
 def test_names_can_be_read():

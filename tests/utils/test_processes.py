@@ -1,11 +1,18 @@
 import os
+import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
 
-from keras_corefmem.utils.processes import available_cores, import_quietly, prepare_jax
+from keras_corefmem.utils.processes import (
+    available_cores,
+    import_quietly,
+    prepare_jax,
+    terminating_cleanly,
+)
 
 NOISE = "import os\nos.write(2, b'noise')\nVALUE = 3\n"
 
@@ -99,3 +106,14 @@ def test_jax_computes_where_it_is_asked_to():
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
     assert done.stdout == "True\n"
+
+
+def test_a_process_that_is_terminated_cleans_up_as_if_interrupted():
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), terminating_cleanly():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) == before
+    # Only the main thread can handle signals.
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(terminating_cleanly().__enter__).result() is None
+    assert signal.getsignal(signal.SIGTERM) == before

@@ -14,6 +14,7 @@ from typer.core import TyperCommand
 
 import keras_corefmem
 from keras_corefmem.utils.locks import FULL
+from keras_corefmem.utils.processes import terminating_cleanly
 from zoo.cli.annotate import annotate
 from zoo.cli.arguments import show_arguments
 from zoo.cli.demo import demo
@@ -143,7 +144,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     warnings.formatwarning = lambda message, *_: f"corefmem: warning: {message}\n"
     try:
         context = parse(sys.argv[1:] if argv is None else argv)
-        with context:
+        with context, terminating_cleanly():
             return context.command.invoke(context) or 0
     except typer.Exit as stop:
         return stop.exit_code

@@ -7,6 +7,7 @@ import pathlib
 import shlex
 import sys
 import textwrap
+import warnings
 from collections.abc import Collection, Sequence
 from typing import Any, NotRequired
 
@@ -68,19 +69,24 @@ def train(
     fresh: FRESH = False,
     output: str = option("DIR", "folder of the runs", default="models"),
     devices: int = option("N", "devices that share each batch", default=1),
-    preset: str | None = option(
-        "FILE", "model, data and settings that `corefmem search` found best", default=None
+    best: str | None = option(
+        "FILE", "best.json of `corefmem search`: a model, its data and its settings", default=None
     ),
+    # Its name in version 0.1.
+    preset: str | None = option("FILE", "--best", hidden=True, default=None),
 ) -> None:
     """Train a reader on simulated stories, or on a data set."""
     from keras_corefmem.datasets.registry import find
     from zoo.training.settings import merge_settings
 
-    known: dict[str, Any] = {**read_preset(preset)} if preset else {}
+    if preset:
+        warnings.warn("--preset is now called --best.", FutureWarning, stacklevel=1)
+    best = best or preset
+    known: dict[str, Any] = {**read_best(best)} if best else {}
     changes = merge_settings(known.get("settings", {}), parse_settings(settings, epochs))
     model = model or known.get("model", DEFAULT_MODEL)
     dataset = dataset or known.get("dataset") or ("babi" if data_dir else "simulator")
-    # Task and language of a preset do not apply to another data set.
+    # The task and language that were found do not apply to another data set.
     same = known if dataset == known.get("dataset") else {}
     seed = known.get("seed", 0) if seed is None else seed
     task = same.get("task", find(dataset).first_task) if task is None else task
@@ -126,13 +132,6 @@ def run(
     splits = experiment.load()
     before = 0 if fresh else epochs_done(folder)
 
-    def check(model: Any) -> None:
-        if not before and (unread := sorted(model.unread.intersection(chosen))):
-            raise ValueError(
-                f"--set {unread[0]}: this {experiment.model} does not read it, so that it would "
-                "change nothing: leave it out."
-            )
-
     def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
         if fresh:
             clear(log_dir)
@@ -153,7 +152,7 @@ def run(
             lambda line: print(line, flush=True),
             1 if sys.stdout.isatty() else 2,
             fresh,
-            check,
+            chosen,
         )
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")
@@ -175,7 +174,7 @@ def run(
     show_files(outcome.model, folder, splits.test)
 
 
-def read_preset(path: str) -> Found:
+def read_best(path: str) -> Found:
     """Reads the best result of `corefmem search`: a model, its data and its settings."""
     from keras_corefmem.datasets.registry import DATASETS, JSON_LINES
     from keras_corefmem.utils.files import check_content, load_json

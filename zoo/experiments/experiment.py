@@ -112,7 +112,7 @@ def run_experiment(
     report: Callable[[str], None] = lambda line: None,
     verbose: int = 0,
     fresh: bool = False,
-    check: Callable[[Any], None] | None = None,
+    chosen: Collection[str] = (),
 ) -> Outcome:
     """Trains a model in a folder, or continues an interrupted run with the same result.
 
@@ -131,7 +131,7 @@ def run_experiment(
         report: function called with a line about each step.
         verbose: verbosity of Keras' `fit`.
         fresh: whether to empty the folder first.
-        check: function called with the model before the folder is emptied or written to.
+        chosen: names of arguments that the model of a new run must read, as the user chose them.
 
     Returns:
         The trained model and its progress.
@@ -168,12 +168,15 @@ def run_experiment(
         vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None
         options = {"word_vectors": vectors} if vectors else {}
         model, batches = training.prepare(splits, settings, **options)
-        if check:
-            check(model)
+        before = 0 if fresh else epochs_done(folder)
+        if not before and (unread := sorted(model.unread.intersection(chosen))):
+            raise ValueError(
+                f"--set {unread[0]}: this {experiment.model} does not read it, so that it would "
+                "change nothing: leave it out."
+            )
         if fresh:
             clear(folder)
         write_json(folder / "run.json", record)
-        before = epochs_done(folder)
         if before:
             report(f"Found a run with these arguments, {before} epochs old.")
         else:

@@ -42,7 +42,10 @@ def execute(run: Run, results: str | pathlib.Path, runs: str | pathlib.Path) -> 
     remedy = "give this one a --tag of its own, or remove the folder"
     experiment = run.experiment
     places = experiment.dataset, experiment.task, experiment.data_dir, experiment.language
-    outcome = run_experiment(experiment, run.folder(runs), splits=_load(*places), remedy=remedy)
+    chosen = run.settings.get("arguments", {})
+    outcome = run_experiment(
+        experiment, run.folder(runs), splits=_load(*places), remedy=remedy, chosen=chosen
+    )
     names = ("study", "model", "task", "seed", "tag", "command")
     content = {**{name: getattr(run, name) for name in names}, **outcome.describe()}
     if STUDIES[run.study].conditions:

@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import scipy
 
-from keras_corefmem.preprocessing.answers import answer_text, best_sequences
+from keras_corefmem.preprocessing.answers import answer_text, best_sequences, present_logits
 from zoo.architectures.devices import first_replica
 
 
@@ -96,7 +96,19 @@ def predicted_logits(model: Any, batches: Any) -> Iterator[tuple[int, Any, Any, 
     """Yields the index of each batch, its logits, answers and weights."""
     for index in range(len(batches)):
         features, answers, weights = batches[index]
-        yield index, first_replica(model.predict_on_batch(features), len(answers)), answers, weights
+        logits = first_replica(model.predict_on_batch(features), len(answers))
+        yield index, _present(logits, batches, index), answers, weights
+
+
+def _present(logits: np.ndarray, batches: Any, index: int) -> np.ndarray:
+    """Masks the logits of free symbols that are no word of their text, as `read` does."""
+    known = batches.preprocessor
+    if not getattr(known, "symbol_answers", ()):
+        return logits
+    rows = [batches.encoded[number] for number in batches.batches[index][0]]
+    pairs = zip(logits[: len(rows)], map(known.answers_of, rows), strict=True)
+    present = [present_logits(*pair) for pair in pairs]
+    return np.concatenate([present, logits[len(rows) :]])
 
 
 def _text(batches: Any, number: int, best: Any) -> str:

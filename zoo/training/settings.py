@@ -23,7 +23,8 @@ class Settings:
         patience: epochs without a better validation score after which training stops.
         batch_size: questions per update.
         learning_rate: first learning rate.
-        halve_every: number of updates between halvings of the learning rate; `None` for none.
+        halve_every: number of updates between halvings of the learning rate; `None` or `"never"`
+            for none.
         optimizer: `"adam"`, `"rmsprop"`, `"sgd"` or `"adagrad"`.
         clip_norm: largest global norm of the gradients.
         clip_each: whether `clip_norm` bounds the norm of each weight's gradient instead.
@@ -71,8 +72,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         validate("Settings", {name: getattr(self, name) for name in FIELDS}, TrainingOptions)
-        if self.augment == "none":
-            object.__setattr__(self, "augment", None)
+        for name, none in (("augment", "none"), ("halve_every", "never")):
+            if getattr(self, name) == none:
+                object.__setattr__(self, name, None)
         if self.augment and self.mentions is not None:
             raise ValueError("Settings: augment and mentions do not go together, leave one out.")
         for old in self.arguments.keys() & RENAMED.keys():

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -19,6 +20,12 @@ def run_fresh(code, **environment):
     """Runs code in a process of its own."""
     options = {"capture_output": True, "text": True, "env": {**os.environ, **environment}}
     return subprocess.run([sys.executable, "-c", code], **options)
+
+
+def test_a_command_that_is_terminated_says_how_to_continue(monkeypatch, capsys):
+    monkeypatch.setitem(cli.COMMANDS, "list", lambda: os.kill(os.getpid(), signal.SIGTERM))
+    assert cli.main(["list"]) == 130
+    assert capsys.readouterr().err == "corefmem: interrupted; the same command continues.\n"
 
 
 def test_help_needs_no_keras():

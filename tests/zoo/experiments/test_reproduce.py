@@ -56,6 +56,13 @@ def test_a_plan_of_what_does_not_exist_is_refused(arguments, message):
         plan(**{"study": "babi-1k", **arguments})
 
 
+def test_a_run_with_an_argument_that_its_model_does_not_read_is_refused(data_dir, tmp_path):
+    run = Run("babi-1k", "ren", 1, 0, data_dir, {"arguments": {"half_width": 2}}, "wide")
+    with pytest.raises(ValueError, match="--set half_width: this ren does not read it"):
+        execute(run, tmp_path, tmp_path)
+    assert not list(tmp_path.rglob("*.json*"))
+
+
 @pytest.mark.parametrize(
     "model, tag, other",
     [("qdren", "printed", "qdren-printed"), ("dmn", "plus-wide", "dmn-plus")],

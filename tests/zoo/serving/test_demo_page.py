@@ -9,10 +9,12 @@ from types import SimpleNamespace
 import pytest
 
 import zoo
+from keras_corefmem.datasets import AnnotatedExample
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.utils.files import write_json
 from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
 from tests.support.model_cases import SPANS, make
+from zoo.reading import read_examples
 from zoo.serving.demo import answers, stories
 from zoo.serving.demo.layout import EXACT, WORDS
 from zoo.serving.demo.page import _label, _model, _Page
@@ -210,6 +212,30 @@ def test_questions_are_those_of_what_a_file_was_trained_on(page, save, tmp_path)
     # A record whose file is gone says nothing.
     own.unlink()
     assert "not on record" in page.look_for_wrong_answers(path)[2]
+
+
+@pytest.mark.slow
+def test_a_wrong_answer_is_shown_with_the_links_and_candidates_of_its_question(page, save, capsys):
+    path = save(annotated_reader())
+    example = AnnotatedExample(
+        ("so mary met tom in rome .", "then mary left rome ."),
+        "but mary saw",
+        "rome",
+        chain_ids=(0, 1, 0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 0),
+        candidates=("tom", "rome"),
+    )
+    model = _model(path)
+    ((read,), found) = read_examples(model, [example]), stories.wrong_answers(model, [example])
+    page.gr.Tabs = dict
+    shown = page.show_wrong_answer(example, path, "")
+    passage, question, annotator, tab, kept, _, _, _, html, *_, python, curl = shown
+    assert passage == "\n".join(example.sentences) and question == example.question
+    assert (annotator, tab, kept) == (WORDS, {"selected": "ask"}, example)
+    bars = re.findall(r"<div style=[^>]*><span>(\w+)</span>", html)
+    assert bars == list(read.answers) and sorted(bars) == ["rome", "tom"]
+    assert [each.answer for each in found] == ([] if read.answer == "rome" else [read.answer])
+    assert run(python, capsys) == (read.answer, read.probability)
+    assert curl.startswith("# This question has candidates")
 
 
 def test_a_preset_of_unknown_data_is_called_by_its_name(tmp_path):

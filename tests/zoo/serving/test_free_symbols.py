@@ -9,6 +9,8 @@ from keras_corefmem.datasets.stories import simulator
 from tests.support.evaluation import JIT
 from tests.support.tiers import standing_for
 from zoo import DynamicMemoryNetwork, GatedAttentionReader, export, load
+from zoo.reading import read_examples
+from zoo.training import evaluate
 
 STORIES = simulator.simulate(2, 30)
 LISTS = [Example(e.sentences, e.question, f"{e.answer},milk") for e in STORIES]
@@ -50,6 +52,15 @@ def test_unknown_words_are_answers_of_their_own_spelling(model):
     assert readings[0].unknown_words[:2] == ("alice", "wug")
     for reading in readings:
         assert sum(reading.probabilities) <= 1 + 1e-5
+
+
+def test_symbols_that_are_no_word_of_a_text_are_never_its_answer(model):
+    pairs = zip(PASSAGES, QUESTIONS, strict=True)
+    texts = [Example([text], asked, "[unknown]") for text, asked in pairs]
+    with pytest.warns(UserWarning, match="made for other texts"):
+        scores = evaluate(model, model.batches(texts, batch_size=2), texts=True)
+    assert scores["predicted"] == [each.answer for each in read_examples(model, texts)]
+    assert scores["wrong"] == [0, 1, 2]
 
 
 # `test_raw_texts` has a reader of symbols answer.

@@ -148,6 +148,7 @@ def test_unknown_augmentations_are_told_at_once(name):
 
 def test_augmentations_and_fewer_mentions_do_not_go_together():
     assert Settings(augment="none", mentions=0.5).augment is None
+    assert Settings(halve_every="never").halve_every is None
     with pytest.raises(ValueError, match="augment and mentions do not go together"):
         Settings(augment="rename", mentions=0.5)
 

@@ -73,10 +73,11 @@ def _without_chains(view: Any) -> Any:
 
 
 def as_python(handle: str, example: Example, annotator: str | None = None) -> str:
-    """Returns a program that asks the same question, with the chains and edges if not annotated."""
+    """Returns a program that asks the same question, with its own links if not annotated."""
     load = "load" if handle.endswith(".keras") else "from_preset"
     lines = ["import zoo", "", f"model = zoo.{load}({handle!r})"]
-    names = [name for name in ("chain_ids", "chains", "edges") if getattr(example, name, ())]
+    fields = "candidates", "chain_ids", "chains", "edges"
+    names = [name for name in fields if getattr(example, name, ())]
     if names and not annotator:
         kind = type(example).__name__
         lines[1:1] = [f"from keras_corefmem.datasets import {kind}"]
@@ -101,7 +102,9 @@ def as_python(handle: str, example: Example, annotator: str | None = None) -> st
 
 
 def as_curl(address: str, handle: str, example: Example, annotator: str | None = None) -> str:
-    """Returns a command that asks this page the same question."""
+    """Returns a command that asks this page the same question, without candidates of its own."""
+    if getattr(example, "candidates", ()):
+        return "# This question has candidates, which the page takes from Python alone."
     url = f"{address}/gradio_api/call/read"
     chains = example.chains or (() if annotator else getattr(example, "chain_ids", ()))
     asked = [handle, example.passage, example.question, chains, example.edges]

@@ -95,12 +95,13 @@ class _Page:
             self._connect(self.layout)
 
     def _connect(self, on: Layout) -> None:
-        def open_wrong_answer(wrong: list[stories.Wrong], event: Any) -> tuple:
-            example = wrong[event.index[0]].example
-            return "\n".join(example.sentences), example.question, self.gr.Tabs(selected="ask")
+        def choose_wrong_answer(
+            wrong: list[stories.Wrong], handle: str, other: str, event: Any
+        ) -> tuple:
+            return self.show_wrong_answer(wrong[event.index[0]].example, handle, other)
 
         # Gradio passes the event because of this type.
-        open_wrong_answer.__annotations__["event"] = self.gr.SelectData
+        choose_wrong_answer.__annotations__["event"] = self.gr.SelectData
         asked = [on.model, on.other, on.passage, on.question, on.annotator]
         results = [on.note, *on.shown[0], *on.shown[1], on.token, on.target, on.kind]
         results += [on.editor, on.python, on.curl]
@@ -134,8 +135,11 @@ class _Page:
             **hide,
         )
         on.table.select(
-            open_wrong_answer, on.wrong, [on.passage, on.question, on.tabs], **hide
-        ).then(self._told(self.ask), asked, changed, **hide)
+            self._told(choose_wrong_answer),
+            [on.wrong, on.model, on.other],
+            [on.passage, on.question, on.annotator, on.tabs, *changed],
+            **hide,
+        )
         on.resolve.click(
             self._told(resolve), [on.text, on.resolver], on.resolved, api_visibility="private"
         )
@@ -167,6 +171,14 @@ class _Page:
     def ask(self, handle: str, other: str, passage: str, question: str, annotator: str) -> tuple:
         model = _model(handle)
         example = links.as_example(model, passage, question, _annotator(model, annotator))
+        return self.show_whole(example, handle, other, annotator)
+
+    def show_wrong_answer(self, example: Example, handle: str, other: str) -> tuple:
+        """Shows a question as it was answered, with its own chains, edges and candidates."""
+        texts, tab = ("\n".join(example.sentences), example.question), self.gr.Tabs(selected="ask")
+        return *texts, WORDS, tab, *self.show_whole(example, handle, other, WORDS)
+
+    def show_whole(self, example: Example, handle: str, other: str, annotator: str) -> tuple:
         count = len(example.sentences)
         slider = self.gr.update(maximum=max(count, 2), value=count, interactive=count > 1)
         return example, slider, *self.show(example, handle, other, count, annotator)
