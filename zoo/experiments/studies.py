@@ -56,9 +56,10 @@ class Group:
 
 @pydantic.dataclasses.dataclass(frozen=True, config=STRICT)
 class Variant:
-    """Arguments, settings and language that every group of a study is trained with."""
+    """Arguments, settings and language that groups of a study, by default all, are trained with."""
 
     label: str
+    groups: tuple[str, ...] = ()
     arguments: dict[str, Any] = dataclasses.field(default_factory=dict)
     settings: TrainingOptions = dataclasses.field(default_factory=TrainingOptions)
     language: str | None = None
@@ -86,7 +87,7 @@ class Study:
         families: settings of the models of a family, used in place of `settings`.
         tasks: the tasks by name. The next three arguments add to them.
         numbered_tasks: number N of the data set's tasks 1 to N to add.
-        groups: groups of tasks by name; each group is combined with each variant.
+        groups: groups of tasks by name; each group is combined with each variant for it.
         variants: variants by name; the combined tasks are named `GROUP-VARIANT`.
 
     Example:
@@ -118,6 +119,8 @@ class Study:
         self.tasks.update({n: Task(str(n), n) for n in range(1, self.numbered_tasks + 1)})
         for name, group in self.groups.items():
             for key, variant in self.variants.items():
+                if variant.groups and name not in variant.groups:
+                    continue
                 self.tasks[f"{name}-{key}"] = Task(
                     f"{group.label or name}, {variant.label}",
                     group.data,
@@ -149,8 +152,8 @@ def read_study(path: str | pathlib.Path) -> Study:
         path: the TOML file.
 
     Raises:
-        ValueError: if a key is unknown, missing or invalid, or the data set or a model does not
-            exist; the error names the file and the key.
+        ValueError: if a key is unknown, missing or invalid, or the data set, a model or a group
+            does not exist; the error names the file and the key.
 
     Example:
         >>> lines = 'description = "Mine"', 'dataset = "babi"', 'measure = "test error in %"'
@@ -162,9 +165,11 @@ def read_study(path: str | pathlib.Path) -> Study:
     """
     study = validate(path, read_toml(path), Study)
     named = {model for task in study.tasks.values() for model in task.models}
+    groups = {group for variant in study.variants.values() for group in variant.groups}
     for key, names, known in (
         ("dataset", {study.dataset}, DATASETS),
         ("models", {*study.models, *named}, models()),
+        ("variants", groups, study.groups),
         ("tasks", set() if study.tasks else {"tasks"}, ("a task, or groups and variants",)),
     ):
         for name in sorted(names - set(known)):

@@ -23,13 +23,10 @@ for name in (QUESTION, "answer", "answers"):
     if not Doc.has_extension(name):
         Doc.set_extension(name, default=None)
 
-# Whether this process was forked from one in which TensorFlow was already initialized.
-_forked = {"from_tensorflow": False}
-
 
 def _note_fork() -> None:
     context = getattr(sys.modules.get("tensorflow.python.eager.context"), "_context", None)
-    _forked["from_tensorflow"] = getattr(context, "_initialized", False)
+    DocReader.forked_from_tensorflow = getattr(context, "_initialized", False)
 
 
 # Windows does not fork.
@@ -64,6 +61,9 @@ class DocReader:
         name: name of the component in its pipeline, for error handlers.
     """
 
+    # Whether this process was forked from one in which TensorFlow was already initialized.
+    forked_from_tensorflow = False
+
     def __init__(self, model: str, top: int = 5, name: str = "corefmem_reader") -> None:
         check_sizes(top=top)
         self.handle, self.top, self.name = model, top, name
@@ -77,7 +77,7 @@ class DocReader:
         import keras
 
         # TensorFlow would wait for threads that a fork does not copy.
-        if _forked["from_tensorflow"] and keras.backend.backend() == "tensorflow":
+        if self.forked_from_tensorflow and keras.backend.backend() == "tensorflow":
             raise ValueError(
                 "TensorFlow was in use before n_process split the work, and would wait forever: "
                 'call multiprocessing.set_start_method("spawn") before, or leave n_process out.'

@@ -41,6 +41,8 @@ def test_groups_and_variants_make_tasks(write):
     assert (task.label, task.data, task.group) == ("task 1, 2 passes", 1, "task-1")
     assert task.arguments == {"l2": 0.0, "passes": 2} and task.settings == {"patience": 7}
     assert study.tasks["task-2-1"].label == "task-2, 1 pass"
+    of_one = read_study(write('label = "2 passes"', 'groups = ["task-2"], label = "2 passes"'))
+    assert list(of_one.tasks) == [name for name in names if name != "task-1-2"]
 
 
 def test_settings_are_those_of_a_family_or_of_all_models(write):
@@ -68,6 +70,7 @@ def test_arguments_among_the_settings_of_a_task_are_those_of_its_runs(write, mon
         ('models = ["dmn"]', 'models = ["dnm"]', "models: no 'dnm'"),
         ("epochs = 3", "epochs = 0", "settings.epochs: Input should be greater than 0"),
         ("patience", "patiense", "variants.2.settings.patiense: Extra inputs are not permitted"),
+        ('"2 passes"', '"", groups = ["x"]', "variants: no 'x'; choose of task-1, task-2"),
         ("data = 2", "date = 2", "groups.task-2.data: Field required"),
         ("test accuracy", "accuracy", "measure: Input should be 'test error in %'"),
         ('by = ["passes", "number of passes"]', "bye = 1", "bye: Unexpected keyword argument"),

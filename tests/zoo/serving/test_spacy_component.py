@@ -179,7 +179,7 @@ def test_a_process_that_is_forked_from_one_that_read_is_refused(nlp):
 @tensorflow_only
 def test_a_process_that_is_forked_from_one_that_ran_tensorflow_is_refused(nlp, monkeypatch):
     keras.ops.zeros(1)
-    monkeypatch.setitem(spacy_component._forked, "from_tensorflow", False)
+    monkeypatch.setattr(spacy_component.DocReader, "forked_from_tensorflow", False)
     spacy_component._note_fork()
     with pytest.raises(ValueError, match="TensorFlow was in use before n_process split the work"):
         DocReader(nlp.get_pipe("corefmem_reader").handle).ask(nlp.make_doc(PASSAGE), QUESTION)
