@@ -24,7 +24,7 @@ def right_answers(answers, logits):
         >>> keras.ops.convert_to_numpy(right).tolist()
         [1.0, 0.0]
     """
-    answers = ops.cast(answers, "int32")
+    answers = _as_ids(answers, logits)
     if len(logits.shape) == 2:
         return ops.cast(ops.equal(ops.argmax(logits, axis=-1), answers), "float32")
     logs = ops.log_softmax(logits[..., 1:], axis=-1)
@@ -36,9 +36,16 @@ def right_answers(answers, logits):
     return ops.cast(ops.all(ops.equal(best, answers), axis=-1), "float32")
 
 
+def _as_ids(answers, logits):
+    """Returns answers as int32, without an axis of 1 at the end that Keras' losses ignore too."""
+    answers = ops.cast(answers, "int32")
+    extra = len(answers.shape) == len(logits.shape) and answers.shape[-1] == 1
+    return ops.squeeze(answers, axis=-1) if extra else answers
+
+
 def _until_end(answers, logits):
     """Returns which words count: all up to and including the first end, the last class."""
-    ends = ops.cast(ops.equal(ops.cast(answers, "int32"), logits.shape[-1] - 1), "int32")
+    ends = ops.cast(ops.equal(answers, logits.shape[-1] - 1), "int32")
     return ops.equal(ops.cumsum(ends, axis=-1) - ends, 0)
 
 
@@ -88,6 +95,7 @@ class AnswerCrossentropy(keras.losses.Loss):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
 
     def call(self, answers, logits):
+        answers = _as_ids(answers, logits)
         losses = keras.losses.sparse_categorical_crossentropy(answers, logits, from_logits=True)
         if len(losses.shape) == 1:
             return losses

@@ -37,6 +37,17 @@ def test_answers_of_several_words_count_as_a_whole(words):
     np.testing.assert_allclose(float(found), np.mean(weights * losses), rtol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(40,), (40, 3)])
+def test_answers_may_have_an_axis_of_1_at_the_end(shape):
+    logits, answers = RANDOM.normal(0, 1, (*shape, 3)), RANDOM.integers(0, 3, shape)
+    metrics = [AnswerAccuracy(), AnswerAccuracy()]
+    for metric, given in zip(metrics, (answers, answers[..., None]), strict=True):
+        metric.update_state(given, logits)
+    assert 0 < float(metrics[0].result()) == float(metrics[1].result())
+    loss = AnswerCrossentropy()
+    assert float(loss(answers, logits)) == float(loss(answers[..., None], logits))
+
+
 @pytest.mark.parametrize("make", [AnswerAccuracy, AnswerCrossentropy])
 def test_configurations_make_the_same(make):
     made = make(name="x")

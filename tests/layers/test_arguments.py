@@ -65,6 +65,24 @@ def mage(*units, types):
     return lambda: layers.MAGEGRU(units)(zeros(2, 3, 4), sources)
 
 
+def output_of_slopes_by_slot():
+    slopes = keras.layers.PReLU()
+    layers.EntityMemory(3, 4, activation=slopes).build((1, 2, 4))
+    layers.EntityOutput(slopes, name="read")(zeros(1, 3, 4), zeros(1, 4))
+
+
+SOURCES = np.zeros((2, 3, 1, 1), "int32")
+
+
+def fused(slices, sources=None):
+    def call():
+        edges = {} if sources is None else {"edges": layers.index_edges(sources)}
+        inputs = layers.DirectionInputs(zeros(3, 2, 12), zeros(8, 12))
+        layers.graph_gru(layers.Recurrence(4, slices), [inputs], **edges)
+
+    return call
+
+
 def entities(width, *question, question_dependent=False, **arguments):
     def call():
         layer = layers.EntityMemory(3, 4, question_dependent=question_dependent)
@@ -135,7 +153,10 @@ REJECTED = [
         lambda: layers.MAGEGRU((4,), invalid_edges="raise"),
         "invalid_edges must be one of ignore, nan; got 'raise'",
     ),
+    (fused(((0, 4), (0, 4))), r"pass edges=index_edges\(sources\)"),
+    (fused(((0, 4), (0, 4)), SOURCES), r"pass edges=index_edges\(sources, degrees=True\)"),
     (lambda: layers.EntityMemory(3, 4, activation="gelu"), "activation must be one of prelu, relu"),
+    (output_of_slopes_by_slot, r"PReLU of read has slopes for each slot: give it shared_axes=\[1"),
     (entities(4, zeros(1, 4)), "takes no question"),
     (entities(4, question_dependent=True), "needs a question"),
     (entities(5), "as wide as the slots, 4 together; got 5"),
@@ -215,6 +236,11 @@ REJECTED = [
     *(
         (lambda kind=kind: kind(4)(zeros(3, 5, 6)), "5 words, but length is 4; pass a larger")
         for kind in (layers.PositionEncoding, layers.MultiplicativeMask)
+    ),
+    (lambda: layers.SentenceEnds(2)(zeros(1, 5, 3)), "sentences of 2 words each, .* got 5 words"),
+    (
+        lambda: layers.HashDropout(0.5, (None, 1))(zeros(2, 3, 4), training=True),
+        r"noise_shape must have a size or None for each axis; got \(None, 1\) for .* \(2, 3, 4\)",
     ),
     (
         lambda: layers.RetrieveSentences(3, 12, 4),

@@ -44,3 +44,9 @@ def record(folder, model="ga-mage-gru", task=1, seed=0, tag="", study="babi-1k",
     result = result_of(Run(study, model, task, seed, settings=settings, tag=tag), **fields)
     append_result(result, folder)
     return result
+
+
+def rows(table):
+    """The cells of a table by those of its first column."""
+    cells = [line[2:-2].split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    return {row[0]: row[1:] for row in cells}

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import as_mask, mask_scores
+from keras_corefmem.layers.kernels.buffers import float_type
 
 ROW_WEIGHTS = ("count", "mean")
 
@@ -33,7 +34,7 @@ class SupervisedLayer(keras.layers.Layer):
         shapes = self.compute_output_shape(inputs.shape)
         if not self.return_supervised:
             return keras.KerasTensor(shapes, dtype=self.compute_dtype)
-        dtypes = self.compute_dtype, "float32"
+        dtypes = self.compute_dtype, float_type(self.compute_dtype)
         return tuple(map(keras.KerasTensor, shapes, dtypes))
 
     def compute_output_shape(self, inputs_shape, targets_shape=None, sentences_shape=None):
@@ -73,10 +74,11 @@ def supervise(scores, targets, row_weight="count"):
 
     Returns the loss L of `SupervisedMultiHeadAttention`, which is 0 without targets, the attention
     on targets `Σ_i Σ_j A_ij S_ij` and the number k of rows with a target, all `(batch,)`. Scores
-    are float32, and very low in cells that a row may not attend to, which hold no targets.
+    are float32 or better, and very low in cells that a row may not attend to, which hold no
+    targets.
     """
-    counts = ops.sum(ops.cast(targets, "float32"), axis=-1)
-    aimed = ops.cast(counts > 0, "float32")
+    counts = ops.sum(ops.cast(targets, scores.dtype), axis=-1)
+    aimed = ops.cast(counts > 0, scores.dtype)
     rows = ops.sum(aimed, axis=-1)
     # Finite for rows without a target as well, so that their gradient is 0, not NaN.
     on_targets = ops.logsumexp(mask_scores(scores, targets), axis=-1)

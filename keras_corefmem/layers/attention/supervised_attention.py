@@ -1,6 +1,7 @@
 """Multi-head self-attention whose heads may be supervised."""
 
 import keras
+import numpy as np
 from keras import ops
 
 from keras_corefmem.layers.attention.attention_supervision import (
@@ -162,7 +163,9 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         states = {}
         if fused:
             parts = [_select(array, fused) for array in projected]
-            read = ops.dot_product_attention(*parts, mask=_square(mask))
+            # On TensorFlow, the default and numbers of Python would become float32.
+            scale = np.float64(self.key_dim**-0.5)
+            read = ops.dot_product_attention(*parts, mask=_square(mask), scale=scale)
             states |= {head: read[:, :, n] for n, head in enumerate(fused)}
         if plain:
             parts = [_select(array, plain) for array in projected]
@@ -204,13 +207,13 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     def measure(self, targets, heads, mask):
         total, measured = 0.0, []
         real = ops.ones((ops.shape(targets[0])[0],)) if mask is None else ops.any(mask, axis=-1)
-        count = ops.sum(ops.cast(real, "float32"))
+        count = ops.sum(ops.cast(real, heads[0][0].dtype))
         for pairs, (scores, allowed) in zip(targets, heads, strict=True):
             cells = target_mask(pairs, ops.shape(scores)[1], allowed)
             loss, mass, rows = supervise(scores, cells, self.row_weight)
             total = total + ops.sum(loss) / ops.maximum(count, 1.0)
             measured.append(ops.stack([ops.sum(loss), count, ops.sum(mass), ops.sum(rows)]))
-        self.measured = ops.stop_gradient(ops.stack(measured))
+        self.measured = ops.stop_gradient(ops.cast(ops.stack(measured), "float32"))
         if self.loss_weight:
             self.add_loss(self.loss_weight * total)
 

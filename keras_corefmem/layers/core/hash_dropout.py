@@ -46,6 +46,9 @@ class HashDropout(keras.layers.Dropout):
         if self.rate == 1:
             return ops.zeros_like(inputs)
         sizes = self.noise_shape or (None,) * len(inputs.shape)
+        if len(sizes) != len(inputs.shape):
+            got = f"{sizes} for inputs of shape {tuple(inputs.shape)}"
+            raise ValueError(f"noise_shape must have a size or None for each axis; got {got}.")
         sizes = zip(sizes, ops.shape(inputs), strict=True)
         shape = [own if size is None else size for size, own in sizes]
         keys = ops.cast(self.seed_generator.next(), "uint32")

@@ -58,7 +58,7 @@ class SentenceEnds(keras.layers.Layer):
         `(batch, sentences, units)`; a sentence is masked where all of its words are.
 
     Raises:
-        ValueError: if `length` is less than 1.
+        ValueError: if `length` is less than 1, or the number of words no multiple of it.
 
     Reference: the input module of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
 
@@ -74,6 +74,10 @@ class SentenceEnds(keras.layers.Layer):
         self.length = length
 
     def call(self, states):
+        words = states.shape[1]
+        if words is not None and words % self.length:
+            wanted = f"states must be those of sentences of {self.length} words each"
+            raise ValueError(f"{wanted}, padding included; got {words} words.")
         return states[:, self.length - 1 :: self.length]
 
     def compute_output_shape(self, states_shape):

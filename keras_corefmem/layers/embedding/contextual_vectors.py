@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.kernels.buffers import widen
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -38,7 +39,7 @@ class LayerMix(keras.layers.Layer):
         self.scale = self.add_weight(name="scale", shape=(), initializer="ones")
 
     def call(self, inputs):
-        shares = self.scale * ops.softmax(ops.cast(self.scores, "float32"))
+        shares = self.scale * ops.softmax(widen(ops.convert_to_tensor(self.scores)))
         return ops.einsum("...kd,k->...d", inputs, ops.cast(shares, inputs.dtype))
 
     def compute_output_shape(self, inputs_shape):

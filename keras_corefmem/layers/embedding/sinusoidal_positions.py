@@ -4,6 +4,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.kernels.buffers import float_type
+
 
 @keras.saving.register_keras_serializable("keras_corefmem")
 class SinusoidalPositions(keras.layers.Layer):
@@ -39,8 +41,9 @@ class SinusoidalPositions(keras.layers.Layer):
         width = inputs.shape[-1]
         half = width // 2
         rates = 1e4 ** (-np.arange(half) / max(half - 1, 1))
-        times = ops.cast(ops.arange(ops.shape(inputs)[1]), "float32")
-        angles = times[:, None] * ops.convert_to_tensor(rates.astype("float32"))
+        dtype = float_type(inputs)
+        times = ops.cast(ops.arange(ops.shape(inputs)[1]), dtype)
+        angles = times[:, None] * ops.convert_to_tensor(rates.astype(dtype))
         waves = ops.concatenate([ops.sin(angles), ops.cos(angles)], axis=-1)
         return inputs + ops.cast(ops.pad(waves, ((0, 0), (0, width % 2))), inputs.dtype)
 

@@ -65,8 +65,9 @@ def differentiable(forward, reverse):
     def kernel(arguments, constants):
         @ops.custom_gradient
         def run(*arguments):
-            # TensorFlow would otherwise derive a gradient of the compiled function too.
-            arguments = [ops.stop_gradient(argument) for argument in arguments]
+            if keras.backend.backend() == "tensorflow":
+                # It would otherwise derive a gradient of the compiled function too.
+                arguments = [ops.stop_gradient(argument) for argument in arguments]
             outputs, kept = forward(arguments, constants)
 
             def gradient(*args, upstream=None):

@@ -37,7 +37,7 @@ class EntityInputs(NamedTuple):
     keys: object  # (1 or batch, slots, units), the projected keys
     memory: object  # (batch, slots, units) before the first sentence
     kernel: object  # (units, units), U
-    slopes: object = None  # (1 or slots, units) of a PReLU, or None
+    slopes: object = None  # (1 or slots, 1 or units) of a PReLU, or None
 
 
 class _ForwardState(NamedTuple):
@@ -183,8 +183,8 @@ def _kernel(activation, sequences):
         if keys.shape[0] == 1:
             dkeys = ops.sum(dkeys, axis=0, keepdims=True)
         if slopes is not None:
-            axes = 0 if slopes.shape[0] == slots else (0, 1)
-            dslopes = [ops.reshape(ops.sum(dslopes[0], axis=axes), slopes.shape)]
+            shared = [n for n, size in enumerate(slopes.shape, 1) if size == 1]
+            dslopes = [ops.sum(dslopes[0], axis=(0, *shared), keepdims=True)[0]]
         return (*last.by_sentence, dkeys, last.dmemory, dkernel, *dslopes)
 
     return differentiable(forward, reverse)

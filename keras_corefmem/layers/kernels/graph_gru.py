@@ -41,7 +41,10 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
 
     Returns:
         A list with the hidden states `(time, batch, units)` of each direction, float64 if the
-        inputs are, otherwise float32.
+        inputs are, otherwise float32. On TensorFlow, their gradients have no gradients.
+
+    Raises:
+        ValueError: if the recurrence has typed edges, and edges or their degrees are missing.
 
     Example:
         >>> recurrence = keras_corefmem.layers.Recurrence(4, ((0, 2), (2, 4)))
@@ -51,6 +54,7 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
         >>> tuple(states.shape)
         (3, 2, 4)
     """
+    _check_edges(recurrence, directions[0], edges[0])
     dtype = float_type(ops.convert_to_tensor(directions[0].projected))
     directions = [
         DirectionInputs(*(None if value is None else ops.cast(value, dtype) for value in inputs))
@@ -75,6 +79,17 @@ def graph_gru(recurrence, directions, edges=(None, None), mask=None, backward=Fa
         forward, against = arguments
         return [*run(forward, 1, False), *run(against, 1, True)]
     return run(sum(arguments, []), len(directions), backward)
+
+
+def _check_edges(recurrence, inputs, edges):
+    if len(recurrence.slices) == 1:
+        return
+    if edges is None:
+        raise ValueError("The recurrence has typed edges: pass edges=index_edges(sources).")
+    mean = recurrence.shared and recurrence.carry != "previous" and inputs.edge_weights is None
+    if mean and edges.degree is None:
+        remedy = "pass edges=index_edges(sources, degrees=True)."
+        raise ValueError(f"A carry of edge types that share one state is a mean: {remedy}")
 
 
 @functools.lru_cache

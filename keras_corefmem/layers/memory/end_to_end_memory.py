@@ -6,6 +6,7 @@ from keras import ops
 from keras_corefmem.layers.core.masking import mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.embedding.sentence_encoders import encode_words, position_factors
+from keras_corefmem.layers.kernels.buffers import float_type
 from keras_corefmem.utils.checks import check_shares, check_sizes
 
 
@@ -124,4 +125,5 @@ class EndToEndMemory(keras.layers.Layer):
     def compute_output_spec(self, sentences, question, training=None):
         batch, time, _ = sentences.shape
         logits = keras.KerasTensor((batch, len(self.answer_tokens)), dtype="float32")
-        return logits, keras.KerasTensor((batch, self.hops, time), dtype="float32")
+        dtype = float_type(self.compute_dtype)
+        return logits, keras.KerasTensor((batch, self.hops, time), dtype=dtype)

@@ -5,7 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
-from keras_corefmem.layers.kernels.buffers import product, widen
+from keras_corefmem.layers.kernels.buffers import float_type, product, widen
 from keras_corefmem.layers.kernels.entity_recurrence import (
     ACTIVATIONS,
     EntityInputs,
@@ -16,9 +16,10 @@ from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_shape, check_sizes
 
 
-def _make_activation(activation):
+def _make_activation(activation, dtype):
     if activation == "prelu":
-        return keras.layers.PReLU(alpha_initializer="ones", shared_axes=[1], name="activation")
+        own = {"name": "activation", "dtype": dtype}
+        return keras.layers.PReLU(alpha_initializer="ones", shared_axes=[1], **own)
     if isinstance(activation, dict):
         activation = keras.saving.deserialize_keras_object(activation)
     if activation not in ACTIVATIONS and not isinstance(activation, keras.layers.PReLU):
@@ -33,6 +34,12 @@ def _build_activation(activation, slots, units):
     # Another layer that shares the PReLU may have built it.
     if isinstance(activation, keras.layers.PReLU) and not activation.built:
         activation.build((None, slots, units))
+
+
+def _slopes_of(activation):
+    """Returns the slopes of a PReLU, `(1 or slots, 1 or units)`, or `None` for a name."""
+    is_prelu = isinstance(activation, keras.layers.PReLU)
+    return ops.convert_to_tensor(activation.alpha) if is_prelu else None
 
 
 @serializable
@@ -96,7 +103,7 @@ class EntityMemoryCell(AbstractRNNCell):
         super().__init__(**kwargs)
         check_sizes(slots=slots, units=units)
         self.slots, self.units, self.question_dependent = slots, units, question_dependent
-        self.activation = _make_activation(activation)
+        self.activation = _make_activation(activation, self.dtype_policy)
         self.gate_bias, self.candidate_bias = gate_bias, candidate_bias
         self.initializer = keras.initializers.get(initializer)
 
@@ -129,9 +136,8 @@ class EntityMemoryCell(AbstractRNNCell):
 
     @property
     def slopes(self):
-        """Slopes of the PReLU, `(1 or slots, units)`, or `None`."""
-        is_prelu = self.activation_name == "prelu"
-        return ops.convert_to_tensor(self.activation.alpha) if is_prelu else None
+        """Slopes of the PReLU, `(1 or slots, 1 or units)`, or `None`."""
+        return _slopes_of(self.activation)
 
     def get_initial_state(self, batch_size=None):
         keys = ops.reshape(ops.convert_to_tensor(self.keys), (1, -1))
@@ -306,7 +312,7 @@ class EntityOutput(keras.layers.Layer):
         `y` `(batch, units)` and the attention p `(batch, slots)`, float32.
 
     Raises:
-        ValueError: if the activation is unknown.
+        ValueError: if the activation is unknown, or has slopes for each slot.
 
     Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.3.
 
@@ -318,23 +324,32 @@ class EntityOutput(keras.layers.Layer):
 
     def __init__(self, activation="prelu", initializer="glorot_uniform", **kwargs):
         super().__init__(**kwargs)
-        self.activation = _make_activation(activation)
+        self.activation = _make_activation(activation, self.dtype_policy)
         self.initializer = keras.initializers.get(initializer)
 
     def build(self, memory_shape, question_shape):
         units = memory_shape[-1]
         self.kernel = self.add_weight((units, units), self.initializer, name="kernel")
         _build_activation(self.activation, 1, units)
+        if isinstance(self.activation, keras.layers.PReLU) and self.activation.alpha.shape[0] > 1:
+            remedy = "give it shared_axes=[1], or the output one of its own."
+            raise ValueError(f"The PReLU of {self.name} has slopes for each slot: {remedy}")
 
     def call(self, memory, question):
         scores = widen(ops.einsum("bd,bmd->bm", question, memory))
         attention = ops.softmax(scores, axis=-1)
         summary = ops.einsum("bm,bmd->bd", ops.cast(attention, memory.dtype), memory)
         before = question + ops.matmul(summary, self.kernel)
-        if isinstance(self.activation, keras.layers.PReLU):
-            # A shared PReLU may have another dtype policy.
-            return ops.cast(self.activation(before[:, None])[:, 0], before.dtype), attention
-        return ACTIVATIONS[self.activation][0](before, None), attention
+        slopes = _slopes_of(self.activation)
+        if slopes is None:
+            return ACTIVATIONS[self.activation][0](before, None), attention
+        # A shared PReLU may have another dtype policy.
+        return ACTIVATIONS["prelu"][0](before, ops.cast(slopes, before.dtype)), attention
 
     def compute_output_shape(self, memory_shape, question_shape):
         return question_shape, memory_shape[:2]
+
+    def compute_output_spec(self, memory, question):
+        shapes = self.compute_output_shape(memory.shape, question.shape)
+        dtypes = self.compute_dtype, float_type(self.compute_dtype)
+        return tuple(map(keras.KerasTensor, shapes, dtypes))

@@ -162,7 +162,10 @@ class EpisodicMemory(keras.layers.Layer):
         return widen(self.score(hidden)[..., 0])
 
     def gates_of(self, scores):
-        return ops.sigmoid(scores) if self.attention == "gated" else ops.softmax(scores, axis=-1)
+        if self.attention == "gated":
+            return ops.sigmoid(scores)
+        # If all facts are masked, the softmax alone would attend to each of them.
+        return ops.where(scores > MASKED, ops.softmax(scores, axis=-1), 0.0)
 
     def read(self, facts, projected, gates, mask):
         if self.attention == "softmax":
@@ -248,6 +251,8 @@ def _supervision_loss(scores, facts, end_of_passes, gated):
     """
     passes, time = ops.shape(scores)[1:]
     targets = _supervision_targets(facts, passes, time, end_of_passes)
+    # There is a column to look up then, also in texts without facts.
+    scores = ops.pad(scores, ((0, 0), (0, 0), (0, 1)), constant_values=MASKED)
     index = ops.maximum(targets, 1)[..., None] - 1
     chosen = ops.take_along_axis(scores, index, axis=-1)[..., 0]
     supervised = ops.cast(ops.logical_and(targets > 0, chosen > MASKED), scores.dtype)

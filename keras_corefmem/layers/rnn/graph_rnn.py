@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked
-from keras_corefmem.layers.kernels.buffers import last_row
+from keras_corefmem.layers.kernels.buffers import float_type, last_row
 from keras_corefmem.layers.kernels.edges import index_edges, points_back, to_positions
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
 from keras_corefmem.layers.rnn.graph_cell import CELL_OPTIONS
@@ -112,10 +112,12 @@ class GraphRNN(keras.layers.Layer):
         options["dtype"] = self.dtype_policy
         self.cells = [self.CELL(name=name, **options) for name in directions]
         drop = keras.layers.Dropout
-        self.drop = drop(dropout, (None, 1, None), seed, name="dropout")
+        own = {"name": "dropout", "dtype": self.dtype_policy}
+        self.drop = drop(dropout, (None, 1, None), seed, **own)
         if recurrent_dropout:
             seed = None if seed is None else seed + 1
-            self.recurrent_drop = drop(recurrent_dropout, seed=seed, name="recurrent_dropout")
+            own = {"name": "recurrent_dropout", "dtype": float_type(self.compute_dtype)}
+            self.recurrent_drop = drop(recurrent_dropout, seed=seed, **own)
 
     @property
     def output_units(self):
@@ -178,7 +180,7 @@ class GraphRNN(keras.layers.Layer):
             initial_state=state
         )
         if training and self.recurrent_dropout:
-            ones = ops.ones((ops.shape(x)[1], cell.recurrent_units), x.dtype)
+            ones = ops.ones((ops.shape(x)[1], cell.recurrent_units), float_type(x))
             mask = self.recurrent_drop(ones, training=True)
             copies = cell.recurrence.gathered_units // cell.recurrent_units
             inputs = inputs._replace(recurrent_mask=ops.tile(mask, (1, copies)))

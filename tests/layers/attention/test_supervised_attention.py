@@ -169,12 +169,27 @@ def test_the_loss_sees_attention_before_dropout_in_float32(rng):
     assert lower == pytest.approx(loss, rel=0.01)
 
 
+def test_float64_stays_float64(rng, doubles):
+    layer, x = new_layer(rng, return_supervised=True), random_features(rng, BATCH, TIME)
+    x, targets = x.astype("float64"), supervised.make_targets()
+    given = {"targets": targets, "sentences": SENTENCES, "mask": MASK}
+    (output, attention), loss, measured = losses_of(layer, x, **given)
+    weights = [ops.convert_to_numpy(weight) for weight in layer.trainable_variables]
+    outputs, shown, found = supervised.oracle(x, *weights)
+    np.testing.assert_allclose(output, outputs, atol=1e-12)
+    np.testing.assert_allclose(attention, shown, atol=1e-12)
+    expected = 0.3 / MASK.any(axis=1).sum() * found[..., 0].sum()
+    assert loss == pytest.approx(expected, rel=1e-12) and measured.dtype == "float32"
+    symbols = layer(keras.KerasTensor(x.shape, "float64"), targets, SENTENCES)
+    assert [symbol.dtype for symbol in symbols] == ["float64", "float64"]
+
+
 def test_fused_attention_has_a_mask_for_every_query(rng, monkeypatch):
     attend, shapes = ops.dot_product_attention, []
 
-    def note(*args, mask):
+    def note(*args, mask, **options):
         shapes.append(tuple(mask.shape))
-        return attend(*args, mask=mask)
+        return attend(*args, mask=mask, **options)
 
     monkeypatch.setattr(ops, "dot_product_attention", note)
     new_layer(rng)(random_features(rng, BATCH, TIME), sentences=SENTENCES, mask=MASK)

@@ -56,7 +56,9 @@ def test_rejects_encoders_without_vectors():
         ContextualVectors(flat)(WORDS)
 
 
-def test_a_mix_of_layers_starts_as_the_mean_and_follows_the_equation():
+@pytest.mark.parametrize("precision", ["singles", "doubles"])
+def test_a_mix_of_layers_starts_as_the_mean_and_follows_the_equation(precision, request):
+    request.getfixturevalue(precision)
     layer = LayerMix()
     x = np.random.default_rng(0).normal(size=SHAPE).astype("float32")
     np.testing.assert_allclose(ops.convert_to_numpy(layer(x)), x.mean(axis=2), atol=1e-6)

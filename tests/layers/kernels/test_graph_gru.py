@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import index_edges
+from keras_corefmem.layers import MAGEGRU, GRUCell, index_edges
 from tests.support.evaluation import (
     assert_gradients,
     compiled,
@@ -248,3 +248,20 @@ def test_texts_of_any_length_follow_the_equations(name, length):
     expected = oracle_output(result, *float64([x]), float64(layer.get_weights()))
     for function in functions:
         np.testing.assert_allclose(function(x, sources), expected, atol=1e-4, rtol=0)
+
+
+@pytest.mark.skipif(keras.backend.backend() != "jax", reason="TensorFlow refuses them")
+def test_gradients_have_gradients():
+    import jax
+
+    x = np.random.default_rng(4).normal(size=(2, 5, 3)).astype("float32")
+    fused = MAGEGRU((4,))
+    plain = keras.layers.RNN(GRUCell(4), return_sequences=True)
+    slopes = []
+    for layer in (fused, plain):
+        layer.build(x.shape)
+        layer.set_weights(fused.get_weights())
+        slope = jax.grad(lambda x, layer=layer: keras.ops.sum(layer(x) ** 2))
+        slopes.append(jax.jit(jax.grad(lambda x, slope=slope: keras.ops.sum(slope(x) ** 2)))(x))
+    assert np.any(slopes[0])
+    np.testing.assert_allclose(*slopes, atol=1e-5)

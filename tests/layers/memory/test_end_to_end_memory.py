@@ -1,5 +1,6 @@
 """The memory of MemN2N against its equations, one sentence at a time."""
 
+import keras
 import numpy as np
 import pytest
 from keras import ops
@@ -37,6 +38,14 @@ def test_end_to_end_memory_follows_the_equations(story, linear):
         )
         np.testing.assert_allclose(logits[b], expected[0], atol=1e-4, rtol=1e-5)
         np.testing.assert_allclose(attention[b], expected[1].T, atol=1e-4, rtol=1e-5)
+
+
+def test_types_are_inferred(doubles):
+    layer, story = make_memory(), story_oracles.stories()
+    arrays = story["sentences"], story["question"]
+    symbols = layer(*(keras.KerasTensor(array.shape, "int32") for array in arrays))
+    types = [keras.backend.standardize_dtype(output.dtype) for output in layer(*arrays)]
+    assert types == [symbol.dtype for symbol in symbols] == ["float32", "float64"]
 
 
 def test_noise_moves_sentences_back_in_training_alone(story):

@@ -1,5 +1,7 @@
 """The entity memory against its equations in float64 and its cell in `keras.layers.RNN`."""
 
+import functools
+
 import keras
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from tests.support.evaluation import (
     evaluate,
     random_weights,
     stateless,
+    value_and_gradients,
 )
 from tests.support.graphs import random_features, random_mask
 from tests.support.tiers import standing_for
@@ -160,6 +163,44 @@ def test_layers_may_share_a_prelu():
     after = [evaluate(layer, x) for layer in layers]
     for old, new in zip(before, after, strict=True):
         assert np.max(np.abs(old - new)) > 1e-3
+
+
+@pytest.mark.parametrize("axes", [[2], [1, 2]])
+def test_slopes_are_shared_along_any_axes(axes):
+    rng, results = np.random.default_rng(0), []
+    x = random_features(rng, BATCH, TIME, UNITS)
+    for shared in (None, axes):
+        layer = EntityMemory(SLOTS, UNITS, activation=keras.layers.PReLU(shared_axes=shared))
+        layer.build(x.shape)
+        weights = results[0][2][:-1] if results else random_weights(layer, rng)[:-1]
+        weights += [np.full(layer.cell.activation.alpha.shape, 0.3, "float32")]
+        run = functools.partial(lambda layer, x, *weights: stateless(layer, weights, x), layer)
+        results.append((*value_and_gradients(run, [x, *weights]), weights))
+    (expected, gradients, _), (memory, others, _) = results
+    np.testing.assert_allclose(memory, expected, atol=1e-6)
+    summed = gradients[-1].sum(axis=tuple(axis - 1 for axis in axes), keepdims=True)
+    for other, gradient in zip(others, [*gradients[:-1], summed], strict=True):
+        np.testing.assert_allclose(other, gradient, atol=1e-5)
+
+
+def test_the_output_has_precision_and_type_of_its_layer(halves):
+    rng = np.random.default_rng(4)
+    memory, question = (random_features(rng, BATCH, time, UNITS) for time in (SLOTS, 1))
+    question, layers = question[:, 0], (EntityOutput(dtype="float32"), EntityOutput())
+    for layer in layers:
+        layer.build(memory.shape, question.shape)
+    layers[1].set_weights(layers[0].get_weights())
+    for layer, dtype in zip(layers, ("float32", "float16"), strict=True):
+        outputs = layer(memory, question)
+        symbols = layer(*(keras.KerasTensor(array.shape) for array in (memory, question)))
+        for found in (outputs, symbols):
+            types = [keras.backend.standardize_dtype(output.dtype) for output in found]
+            assert types == [dtype, "float32"]
+    # All slopes start at 1.
+    output, attention = (ops.convert_to_numpy(each) for each in layers[0](memory, question))
+    kernel = ops.convert_to_numpy(layers[0].kernel)
+    expected = question + np.einsum("bm,bmd->bd", attention, memory) @ kernel
+    np.testing.assert_allclose(output, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("activation", ["prelu", "sigmoid"])

@@ -120,6 +120,14 @@ def test_the_fused_gru_equals_its_cell_in_a_keras_rnn(update_gate):
         np.testing.assert_allclose(output[b], states, atol=1e-5)
 
 
+@pytest.mark.parametrize("attention", ["softmax", "attention_gru"])
+def test_nothing_is_attended_to_if_all_facts_are_masked(attention):
+    facts, question = make_inputs(np.random.default_rng(5))
+    for kind in (EpisodicMemory, WordMemory):
+        _, gates = kind(UNITS, 2, attention)(facts, question, mask=np.zeros(facts.shape[:2], bool))
+        assert not np.any(ops.convert_to_numpy(gates))
+
+
 def test_reading_ends_where_a_pass_attends_to_its_end():
     rng = np.random.default_rng(5)
     layer = make_layer(EpisodicMemory, "dmn", end_of_passes=True)
@@ -196,6 +204,9 @@ def test_facts_that_are_masked_or_outside_do_not_count(end_of_passes):
         losses.append(float(layer.losses[0]))
     # The pass behind these facts should attend to the end.
     assert losses == [losses[0]] * 3 and (0 < losses[0] < 99 if end_of_passes else not losses[0])
+    # Nor do any facts of a text that has none.
+    layer(inputs[0][:, :0], inputs[1], np.full((BATCH, 1), 1))
+    assert (0 < float(layer.losses[0]) < 99) == end_of_passes
 
 
 @every_kind

@@ -279,6 +279,14 @@ def test_recurrent_dropout_is_for_training_alone_and_repeats_with_its_seed(kind)
     assert np.max(np.abs(layers[0](x) - dropped[0])) > 1e-3
 
 
+def test_dropout_has_the_precision_of_its_layer(halves):
+    x = 10 * random_features(np.random.default_rng(8), BATCH, TIME)
+    layers = [CorefGRU(UNITS, dtype="float32", dropout=rate) for rate in (0.0, 0.5)]
+    weights = [layer.build(x.shape) or layer.get_weights() for layer in layers][0]
+    layers[1].set_weights(weights)
+    np.testing.assert_array_equal(*(layer(x) for layer in layers))
+
+
 @pytest.mark.thorough
 @every_kind
 def test_weights_have_initializers_regularizers_and_constraints(kind):
