@@ -152,7 +152,7 @@ class Example:
 
     def check_unlinked(self, change: str) -> None:
         """Raises a ValueError if it has edges or chains, whose tokens a `change` would move."""
-        if self.edges or self.chains:
+        if self.edges or self.chains or hasattr(self, "chain_ids"):
             raise ValueError(
                 f"{self.source or 'An example'} has edges or chains, whose tokens {change} moves: "
                 "leave them out, or give them to what it makes."

@@ -1,6 +1,7 @@
 """The linguistic structure of one text: tokens, sentences, dependencies and coreference chains."""
 
 import dataclasses
+import operator
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -39,6 +40,11 @@ def head_of(governors: Sequence[int], start: int, end: int) -> int:
     """Returns the first token of a span whose governor is outside, or the last token if none is."""
     span = range(start, end)
     return next((t for t in span if governors[t] not in span or governors[t] == t), end - 1)
+
+
+def _integers(values):
+    """Converts integers, of NumPy too, to those of Python, which JSON can hold."""
+    return tuple(map(operator.index, values))
 
 
 def _moved(edges, by):
@@ -100,12 +106,19 @@ class Annotation:
     def __post_init__(self) -> None:
         for name in ("tokens", "sentences", *_OF_TOKENS):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        chains = (
-            tuple(sorted((Mention(*m) for m in chain), key=lambda m: (m.start, m.end)))
-            for chain in self.chains
-        )
-        object.__setattr__(self, "chains", tuple(sorted(chains)))
-        object.__setattr__(self, "typed_edges", tuple(sorted(map(tuple, self.typed_edges))))
+        try:
+            for name in ("starts", "sentences", "governors"):
+                object.__setattr__(self, name, _integers(getattr(self, name)))
+            chains = (
+                tuple(sorted((Mention(*_integers(m)) for m in chain), key=lambda m: m[:2]))
+                for chain in self.chains
+            )
+            object.__setattr__(self, "chains", tuple(sorted(chains)))
+        except TypeError as error:
+            raise ValueError(
+                "`starts`, `sentences`, `governors` and the three numbers of a mention must be "
+                f"integers: {error}."
+            ) from None
         self._check_lengths()
         self._check_places()
 
@@ -143,7 +156,7 @@ class Annotation:
                     f"{mention} is no mention in {count} tokens: its head lies inside, and its "
                     "end is the token behind it."
                 )
-        TypedEdges(count, self.typed_edges)
+        object.__setattr__(self, "typed_edges", TypedEdges(count, self.typed_edges).edges)
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -14,12 +14,13 @@ from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 from keras_corefmem.text.truecase import Truecaser
+from keras_corefmem.utils.checks import check_sizes
 
 EXACT = "exact"
 # Factory names of the spaCy components that resolve coreference.
 RESOLVERS = ("corefmem_resolver", "experimental_coref", "fastcoref", "coreferee")
 # Penn Treebank spellings of quotation marks and brackets, and what pipelines know them as.
-QUOTES = {"``": "\u201c", "''": "\u201d", "-lrb-": "(", "-rrb-": ")"}
+QUOTES = {"``": "\u201c", "''": "\u201d", "-lrb-": "(", "-rrb-": ")", "-LRB-": "(", "-RRB-": ")"}
 
 
 def annotate(
@@ -52,9 +53,9 @@ def annotate(
 
     Raises:
         FileNotFoundError: if there is no such truecaser.
-        ValueError: if `texts` is a single string, or there is no such pipeline. While iterating,
-            if a text has no tokens, if a pipeline without coreference has no parser, or if a
-            function changes the tokens of tokenized texts.
+        ValueError: if `texts` is a single string, there is no such pipeline, or `batch_size` is
+            less than 1. While iterating, if a text has no tokens, if a pipeline without coreference
+            has no parser, or if a function changes the tokens of texts or their number.
 
     Example:
         >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept. Then Mary left."])
@@ -63,6 +64,7 @@ def annotate(
     """
     if isinstance(texts, str):
         raise ValueError("`texts` is one string, pass a list of texts.")
+    check_sizes(batch_size=batch_size)
     if isinstance(truecaser, str | os.PathLike):
         truecaser = _load_truecaser(os.fspath(truecaser))
     if isinstance(annotator, str | os.PathLike) and annotator != EXACT:
@@ -110,8 +112,9 @@ def _annotate_exactly(texts, tokenized, truecaser):
     for number, text in enumerate(texts, 1):
         tokens = text.split() if tokenized else penn(text)
         starts = _starts(text, tokens, number)
-        cased = truecaser(tokens) if truecaser and text == lower(text) else tokens
-        sentences = sentence_starts(cased)
+        is_lower = text == lower(text)
+        cased = truecaser(tokens) if truecaser and is_lower else tokens
+        sentences = sentence_starts(cased, cased=truecaser is not None or not is_lower)
         yield Annotation(text, tokens, starts, sentences, chains=_repeated(cased, sentences))
 
 
@@ -142,8 +145,16 @@ def _annotate_by(function, texts, batch_size, tokenized, truecaser):
     texts = iter(texts)
     while batch := list(islice(texts, batch_size)):
         seen = [_recased(text, truecaser, tokenized) for text in batch] if truecaser else batch
-        for text, annotation in zip(batch, function(seen), strict=True):
+        found = list(function(seen))
+        if len(found) != len(batch):
+            raise ValueError(f"The annotator gives {len(found)} annotations of {len(batch)} texts.")
+        for text, annotation in zip(batch, found, strict=True):
             tokens = [text[a:b] for a, b in zip(annotation.starts, annotation.ends, strict=True)]
+            if list(map(lower, tokens)) != list(map(lower, annotation.tokens)):
+                raise ValueError(
+                    f"The annotator gives the annotation of {annotation.text!r:.80} for "
+                    f"{text!r:.80}."
+                )
             if tokenized and tokens != text.split():
                 raise ValueError(f"The annotator cuts {text!r} to other tokens than its spaces do.")
             yield dataclasses.replace(annotation, text=text, tokens=tokens)

@@ -43,7 +43,8 @@ class TypedEdges:
             enter or leave a token, in either direction. Repeated triples count once.
 
     Raises:
-        ValueError: if a position lies outside 1 to `length`, or an edge joins a token to itself.
+        ValueError: if a position is not an integer from 1 to `length`, or an edge joins a token to
+            itself.
 
     Reference:
         [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
@@ -65,6 +66,10 @@ class TypedEdges:
                 raise ValueError(
                     f"Edge ({source}, {target}, {edge_type!r}) leaves the sequence: positions "
                     f"are 1-based and at most {self.length} here."
+                )
+            if int(source) != source or int(target) != target:
+                raise ValueError(
+                    f"Edge ({source}, {target}, {edge_type!r}): positions must be integers."
                 )
             if source == target:
                 raise ValueError(
@@ -116,7 +121,7 @@ class TypedEdges:
         """Tabulates the incoming edges of every token.
 
         Args:
-            types: sequence of `E` edge types, one column each; other types are left out.
+            types: sequence of `E` different edge types, one column each; others are left out.
             max_sources: `K`, the maximum number of sources per token and type, of which the
                 nearest are kept; `None` keeps all.
 
@@ -125,11 +130,16 @@ class TypedEdges:
             the `sources` input of `MAGEGRU` and `DAGRNN`, call it on `forward_dag()`.
 
         Raises:
-            ValueError: if there are edges of these types in both directions.
+            ValueError: if there are edges of these types in both directions, or `types` is one
+                string or repeats a type.
         """
+        if isinstance(types, str):
+            raise ValueError(f"`types` is one string, pass a list of types: [{types!r}].")
         # Before Python 3.12, a comprehension would add a frame and shift the warning's stacklevel.
         renamed = list(map(self._renamed, types))
         columns = {edge_type: column for column, edge_type in enumerate(renamed)}
+        if len(columns) < len(renamed):
+            raise ValueError(f"`types` repeats a type, name each once: {', '.join(renamed)}.")
         incoming = defaultdict(list)
         chosen = [edge for edge in self.edges if edge[2] in columns]
         if len({source < target for source, target, _ in chosen}) > 1:

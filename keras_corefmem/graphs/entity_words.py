@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from math import hypot, log2
 from typing import Any
@@ -22,7 +22,7 @@ PLACING, ARTICLES = frozenset(("in", "to", "at", "from", "into")), frozenset(("t
 
 
 def learn_entity_words(
-    examples: Sequence[Any], tokenizer: Callable[[str], Iterable[str]]
+    examples: Iterable[Any], tokenizer: Callable[[str], Iterable[str]]
 ) -> frozenset[str]:
     """Learns from training examples which words are entities.
 
@@ -62,7 +62,7 @@ def learn_entity_words(
         >>> [word in words for word in ("mary", "kitchen", "the")]
         [True, True, False]
     """
-    tokens = cache(lambda text: tuple(tokenizer(text)))
+    examples, tokens = list(examples), cache(lambda text: tuple(tokenizer(text)))
     sentences: Counter[tuple[str, ...]] = Counter()
     previous: tuple[str, ...] = ()
     for example in examples:
@@ -79,7 +79,7 @@ def learn_entity_words(
 
 
 def entity_types(
-    examples: Sequence[Any], words: Iterable[str], tokenizer: Callable[[str], Iterable[str]]
+    examples: Iterable[Any], words: Iterable[str], tokenizer: Callable[[str], Iterable[str]]
 ) -> dict[str, str]:
     """Classifies entity words of English stories as persons, places or things.
 
@@ -100,7 +100,7 @@ def entity_types(
         >>> keras_corefmem.graphs.entity_types(examples, ["mary", "garden", "milk"], tokenizer)
         {'garden': 'place', 'mary': 'person', 'milk': 'thing'}
     """
-    total: Counter[str] = Counter()
+    examples, total = list(examples), Counter[str]()
     small, placed = set(), Counter[str]()
     places: set[str] = set()
     texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
@@ -172,7 +172,7 @@ def _cosine(first, second):
 
 
 def tagged_entity_words(
-    examples: Sequence[Any],
+    examples: Iterable[Any],
     tagger: Callable[[str], Iterable[tuple[str, str]]],
     tokenizer: Callable[[str], Iterable[str]],
 ) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 import collections
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -15,7 +15,7 @@ MENTIONED = 0.95
 
 
 def learn_word_forms(
-    examples: Sequence[Any], tokenizer: Callable[[str], Iterable[str]]
+    examples: Iterable[Any], tokenizer: Callable[[str], Iterable[str]]
 ) -> dict[str, str]:
     """Learns which words of passages are other forms of answers.
 
@@ -39,7 +39,7 @@ def learn_word_forms(
         >>> keras_corefmem.graphs.learn_word_forms([story], tokenizer)
         {'gusalkhaney': 'gusalkhana'}
     """
-    tokens = cache(lambda text: tuple(tokenizer(text)))
+    examples, tokens = list(examples), cache(lambda text: tuple(tokenizer(text)))
     words = {word for example in examples for word in tokens(example.passage)}
     inflected = {lower(e.answer) for e in examples if lower(e.answer) not in tokens(e.passage)}
     answers = {lower(example.answer) for example in examples}

@@ -50,15 +50,15 @@ def _spelled_out(characters: str) -> str:
 
 @functools.cache
 def _graph_pattern() -> str:
-    """Returns the pattern of one token, or of a run of spaces, for `tf.strings`."""
-    return f"({token_pattern(f'[{_spelled_out(_WORD[1:-1])}]')})|[{_SPACE}]+"
+    """Returns the pattern of one token, a group, for `tf.strings`."""
+    return f"({token_pattern(f'[{_spelled_out(_WORD[1:-1])}]')})"
 
 
 def _graph_spaced(texts):
     """Puts a space after every token, and none elsewhere."""
     import tensorflow as tf
 
-    return tf.strings.regex_replace(texts, _graph_pattern(), r"\1 ")
+    return tf.strings.regex_replace(texts, f"{_graph_pattern()}|[{_SPACE}]+", r"\1 ")
 
 
 @functools.cache
@@ -153,8 +153,9 @@ class WordTokenizer(Tokenizer):
 class PennTokenizer(WordTokenizer):
     """Cased words and punctuation marks, with separate clitics: `Do`, `n't`; `Mary`, `'s`.
 
-    These are the tokens of treebanks, close enough for models that are trained on them. Only
-    `graph` needs TensorFlow.
+    These are the tokens of treebanks, close enough for models that are trained on them. Tokens
+    that are joined by spaces are split into the same ones again, except for a word with two clitics
+    in a row (`I'd've`). Only `graph` needs TensorFlow.
 
     Example:
         >>> keras_corefmem.text.PennTokenizer()("Don't move, Mary!")
@@ -162,6 +163,9 @@ class PennTokenizer(WordTokenizer):
     """
 
     name = "penn"
+    _pattern = regex.compile(
+        f"(?<![^{_SPACE}])'(?:{CLITICS})(?![^{_SPACE}])|{token_pattern(_WORD)}"
+    )
 
     def __call__(self, text: str) -> list[str]:
         spaced = "".join(f"{token} " for token in self._pattern.findall(text))
@@ -173,8 +177,11 @@ class PennTokenizer(WordTokenizer):
     def graph_cased(self, texts: Any) -> Any:
         import tensorflow as tf
 
-        apart = tf.strings.regex_replace(_graph_spaced(texts), _CLITIC, r"\1 \2 ")
-        return tf.strings.split(apart)
+        # Two spaces, so that neighbouring clitics do not compete for one.
+        spread = tf.strings.regex_replace(texts, f"[{_SPACE}]+", "  ")
+        alone = f"(?:^| )('(?:{CLITICS}))(?: |$)|{_graph_pattern()}| "
+        spaced = tf.strings.regex_replace(spread, alone, r"\1\2 ")
+        return tf.strings.split(tf.strings.regex_replace(spaced, _CLITIC, r"\1 \2 "))
 
 
 class LowerPennTokenizer(PennTokenizer):

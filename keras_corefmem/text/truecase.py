@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from keras_corefmem.text.lexicons import SPEECH, TITLES, given_names
+from keras_corefmem.text.lexicons import ABBREVIATED_TITLES, SPEECH, TITLES, given_names
 from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 from keras_corefmem.utils.files import BadFileError, Path, parse_json, read_text, replacing
@@ -29,9 +29,9 @@ class Truecaser:
     """Gives words the case in which they are mostly written, and keeps their lengths.
 
     It knows the most frequent form of each word away from the starts of sentences and quotations.
-    A word after a title is a name ("mr. hope"). A word that was never seen is a name if it is a
-    given name, or if neither its ending nor the word before it suggests otherwise. The first words
-    of sentences and quotations are capitalized.
+    A word after an abbreviated title is a name ("mr. hope"). A word that was never seen is a name
+    after any title ("captain browning"), if it is a given name, or if neither its ending nor the
+    word before it suggests otherwise. The first words of sentences and quotations are capitalized.
 
     Args:
         forms: dictionary from words in lower case to their most frequent form.
@@ -60,17 +60,19 @@ class Truecaser:
         initial, cased, before = _beginnings(tokens), [], ""
         for index, token in enumerate(tokens):
             form = self._form(token, before) if token == lower(token) else token
-            if index in initial and len(form[0].upper()) == 1:
-                form = form[0].upper() + form[1:]
-            cased.append(form)
-            before = token
+            cased.append(_capitalize(form) if index in initial else form)
+            # "mr", ".", "hope": the full stop belongs to the title.
+            before = before if token == "." and before in ABBREVIATED_TITLES else token
         return cased
 
     def _form(self, word: str, before: str) -> str:
-        if before in TITLES and before not in ("king", "queen", "father", "mother", "lady"):
-            return self.forms[word] if self.forms.get(word, word) != word else word.capitalize()
+        form = self.forms.get(word, word)
+        if form == word and word not in ("and", "or") and before.rstrip(".") in ABBREVIATED_TITLES:
+            return _capitalize(word)
         if word in self.forms:
-            return self.forms[word]
+            return form
+        if before in TITLES and before not in ("king", "queen", "father", "mother", "lady"):
+            return _capitalize(word)
         if not word.isalpha() or not word.isascii():
             return word
         if word in given_names():
@@ -133,6 +135,11 @@ class Truecaser:
         except ValueError as error:
             message = str(error).removeprefix(f"{path}: ")
             raise BadFileError(f"{path}: {message}") from None
+
+
+def _capitalize(word):
+    """Capitalizes a word, unless that makes two letters of one: "\u00df", the ligature "fi"."""
+    return word[0].upper() + word[1:] if len(word[:1].upper()) == 1 else word
 
 
 def _beginnings(tokens):

@@ -88,10 +88,12 @@ class Vocabulary:
         Args:
             token_lists: Lists of tokens.
             max_size: Maximum `len` of the vocabulary, specials included; `None` for all words.
+
+        Raises:
+            ValueError: If a string stands where a list should.
         """
-        return cls.from_counts(
-            collections.Counter(itertools.chain.from_iterable(token_lists)), max_size
-        )
+        tokens = itertools.chain.from_iterable(map(_list, _list(token_lists)))
+        return cls.from_counts(collections.Counter(tokens), max_size)
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, int], max_size: int | None = None) -> "Vocabulary":
@@ -188,6 +190,13 @@ class Vocabulary:
         """Returns the vocabulary of a `get_config`."""
         check_configuration(cls, config)
         return cls(**config)
+
+
+def _list(tokens):
+    """Returns tokens, unless they are a string, whose letters would be taken for words."""
+    if isinstance(tokens, str):
+        raise ValueError(f"Pass lists of tokens, got the string {tokens!r:.80}: split it.")
+    return tokens
 
 
 @functools.lru_cache(2**17)

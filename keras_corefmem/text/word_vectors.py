@@ -15,6 +15,7 @@ import numpy as np
 
 from keras_corefmem.text.tokenizers import lower
 from keras_corefmem.text.vocabulary import PADDING, UNKNOWN, Vocabulary
+from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import Path
 
 _GLOVE = "https://nlp.stanford.edu/projects/glove"
@@ -84,7 +85,7 @@ def load_word_vectors(
     Raises:
         FileNotFoundError: If there is no such file.
         ValueError: If the file is truncated, compressed in another way or binary, a line has fewer
-            or more than d numbers, or one of them is not finite.
+            or more than d numbers, one of them is not finite, or `width` is less than 1.
 
     Example:
         >>> with open("vectors.txt", "w") as file:
@@ -94,6 +95,8 @@ def load_word_vectors(
         >>> matrix.shape, matrix[2].tolist()
         ((3, 2), [0.5, 1.0])
     """
+    if width is not None:
+        check_sizes(width=width)
     ids = {word.encode(): i for i, word in enumerate(vocabulary.known, UNKNOWN + 1)}
     lowered: dict[bytes, list[int]] = {}
     for word, i in ids.items() if lower_case else ():

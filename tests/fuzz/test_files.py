@@ -31,14 +31,14 @@ from tests.support import samples
 from tests.support.results import record_trial
 from tests.support.tiers import standing_for
 from tuning.spaces import space_of
-from zoo.cli.train import read_preset
+from zoo.cli.train import read_best
 from zoo.configs.configurations import FOLDER, read_family
 from zoo.experiments.folders import check_folder, history_of
 from zoo.experiments.results import append_result
 from zoo.experiments.studies import read_study
 from zoo.hub import describe_data
 from zoo.hub.folders import read_folder
-from zoo.hub.presets import read_preset as read_card
+from zoo.hub.presets import read_best as read_card
 from zoo.reports import read_labels
 from zoo.reports.tables import tables_of
 
@@ -218,7 +218,7 @@ KINDS = {
     ),
     "best settings": Kind(
         written("best.json", json.dumps({"model": "qdren", "dataset": "babi", "settings": {}})),
-        lambda path: read_preset(str(path)),
+        lambda path: read_best(str(path)),
     ),
     "card": Kind(made("qrn_babi_1.json", files.copy_preset), lambda p: read_card(p.stem, p.parent)),
     "preset": Kind(made("qrn_babi_1.json", files.copy_preset), load_preset, 4),

@@ -80,6 +80,15 @@ def test_json_round_trip(annotation):
     assert content["relations"] == [[8, 3, "hypernym"]] and content["heads"] == list(HEADS)
 
 
+def test_integers_of_numpy_become_those_of_json(annotation):
+    numbers = {name: np.array(getattr(annotation, name)) for name in ("starts", *STRUCTURE)[:3]}
+    chains = [np.array(chain) for chain in CHAINS]
+    same = Annotation(TEXT, TOKENS, **numbers, labels=LABELS, chains=chains)
+    related = dataclasses.replace(same, typed_edges=[(np.int64(9), np.int32(4), "hypernym")])
+    assert same == annotation
+    assert json.loads(json.dumps(related.to_dict()))["relations"] == [[8, 3, "hypernym"]]
+
+
 def test_structure_is_optional():
     bare = spaced_annotation("a b")
     assert bare.chain_ids().tolist() == [0, 0]
@@ -104,6 +113,9 @@ def test_structure_is_optional():
         ({"chains": [[(10, 12, 10)]]}, "no mention in 11 tokens"),
         ({"typed_edges": [(1, 1, "loop")]}, "two different tokens"),
         ({"typed_edges": [(1, 12, "far")]}, "1-based and at most 11"),
+        ({"typed_edges": [(1, 2.5, "half")]}, "positions must be integers"),
+        ({"starts": (0.0, *STARTS[1:])}, "must be integers: 'float' object"),
+        ({"chains": [[(2, 4)]]}, "three numbers of a mention must be integers"),
     ],
 )
 def test_refuses_what_does_not_fit(annotation, change, message):

@@ -42,6 +42,14 @@ def test_annotators_stream():
     assert [next(found).tokens[3] for _ in range(3)] == ["0", "1", "2"]
 
 
+def test_sentences_of_text_in_lower_case_end_at_full_stops():
+    text = "mary slept . `` why ? '' then mr. hall left ."
+    for truecaser in (None, "novels"):
+        (annotation,) = annotate([text], tokenized=True, truecaser=truecaser)
+        assert annotation.sentences == (0, 3, 7)
+    assert next(annotate(["Mary slept . then"], tokenized=True)).sentences == (0,)
+
+
 def test_a_truecaser_sees_small_letters():
     truecaser = Truecaser({"mary": "Mary", "saw": "saw", "so": "so"})
     text = "so mary saw mary"
@@ -85,6 +93,14 @@ def test_functions_annotate(tmp_path):
     assert seen[:2] == ["So Mary saw Mary", "John  saw John ."]
     with pytest.raises(ValueError, match="The annotator cuts 'so mary' to other tokens"):
         list(annotate(["so mary"], lambda texts: annotate(["so ma"]), tokenized=True))
+    for texts, message in (
+        (["Mary ran", "He ran"], "The annotator gives 1 annotations of 2 texts"),
+        (["Oh, Mary ran"], "the annotation of 'Mary ran' for 'Oh, Mary ran'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            list(annotate(texts, lambda texts: annotate(["Mary ran"])))
+    with pytest.raises(ValueError, match="batch_size must be .* at least 1, got 0"):
+        annotate(texts, annotator, 0)
     with pytest.raises(ValueError, match="or a function from texts to annotations; got 3"):
         annotate(["so mary"], 3)
     with pytest.raises(FileNotFoundError, match="none.json"):
@@ -133,6 +149,14 @@ def test_a_real_pipeline(ud_pipeline):
     truecaser = Truecaser({"mary": "Mary", "john": "John", "i": "I", "saw": "saw", "said": "said"})
     (lower,) = annotate([text], ud_pipeline, tokenized=True, truecaser=truecaser)
     assert lower.text == text and ["i", "mary"] in words(lower)
+
+
+@pytest.mark.parametrize("brackets", [("-lrb-", "-rrb-"), ("-LRB-", "-RRB-")])
+def test_brackets_of_treebanks_are_no_names(ud_pipeline, brackets):
+    text = "Mary ( the queen ) slept . She woke .".replace("(", brackets[0])
+    (annotation,) = annotate([text.replace(")", brackets[1])], ud_pipeline, tokenized=True)
+    assert words(annotation) == [["Mary", "queen", "She"]]
+    assert annotation.tokens[1] == brackets[0] and annotation.tags[1] == "-LRB-"
 
 
 def test_a_resolver_in_the_pipeline_is_not_run_twice(ud_pipeline):

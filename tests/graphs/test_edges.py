@@ -62,6 +62,18 @@ def test_sources_can_be_limited_and_lack_a_type():
     assert GENERAL.forward_dag().sources(("x",), max_sources=4).shape == (5, 1, 4)
 
 
+@pytest.mark.parametrize(
+    ("types", "message"),
+    [
+        ("dep", "is one string, pass a list of types: \\['dep'\\]"),
+        (["x", "dep", "x"], "repeats a type"),
+    ],
+)
+def test_types_of_sources_are_a_list_of_different_names(types, message):
+    with pytest.raises(ValueError, match=message):
+        GENERAL.forward_dag().sources(types)
+
+
 def test_edges_are_a_set():
     edges = TypedEdges(3, ((2, 3, "b"), (1, 2, "a"), (2, 3, "b")))
     assert edges.edges == ((1, 2, "a"), (2, 3, "b"))
@@ -69,7 +81,12 @@ def test_edges_are_a_set():
 
 @pytest.mark.parametrize(
     "edge, message",
-    [((0, 1, "x"), "at most 3"), ((1, 4, "x"), "at most 3"), ((2, 2, "x"), "is a loop")],
+    [
+        ((0, 1, "x"), "at most 3"),
+        ((1, 4, "x"), "at most 3"),
+        ((2, 2, "x"), "is a loop"),
+        ((1.5, 2, "x"), r"Edge \(1.5, 2, 'x'\): positions must be integers"),
+    ],
 )
 def test_impossible_edges_are_refused(edge, message):
     with pytest.raises(ValueError, match=message):

@@ -69,7 +69,7 @@ def scramble(examples, seed=0):
 @pytest.mark.parametrize("count", [50, 300])
 def test_people_are_found_although_no_question_names_them(count):
     examples = object_stories(count)
-    assert learn_entity_words(examples, tokenizer) == set(WORLD) & words(examples)
+    assert learn_entity_words(iter(examples), tokenizer) == set(WORLD) & words(examples)
 
 
 def test_renaming_words_renames_the_entities():
@@ -173,7 +173,7 @@ def test_entities_are_persons_places_and_things():
         example(["John sat in the garden.", "The garden is big."], "Where is the milk?", "attic"),
     ]
     words = ["mary", "john", "milk", "garden", "kitchen", "attic"]
-    types = graphs.entity_types(stories, words, tokenizer)
+    types = graphs.entity_types(iter(stories), words, tokenizer)
     assert types == {
         **{"mary": "person", "john": "person", "milk": "thing"},
         **{"garden": "thing", "kitchen": "place", "attic": "place"},

@@ -31,7 +31,7 @@ def inflect(example):
 @pytest.mark.parametrize("task", [1, 2])
 def test_readers_point_at_forms_of_answers(task):
     stories = list(map(inflect, simulator.simulate(task, 200)))
-    assert learn_word_forms(stories, TOKENIZE) == FORMS
+    assert learn_word_forms(iter(stories), TOKENIZE) == FORMS
     preprocessor, head = fit_preprocessor(stories, language=None)
     assert head == "pointer_sum" and set(preprocessor.answers[1:]) == set(ANSWERS.values())
     for example in stories:

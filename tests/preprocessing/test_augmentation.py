@@ -183,8 +183,8 @@ def test_answers_of_several_words_are_renamed_with_the_tokens_of_an_annotation()
 def test_tokens_that_are_not_as_written_are_renamed():
     example = Example(("\u201cMary,\u201d said Bob.",), "Who said \u2018Mary\u2019?", "Bob")
     renamed = RenameEntities([["Mary", "Bob"]], "prose")(example, random(2))
-    assert renamed.passage == "`` Bob , '' said Mary ."
-    assert renamed.question == "Who said ` Bob ' ?" and renamed.answer == "Mary"
+    assert renamed.passage == "\u201cBob,\u201d said Mary."
+    assert renamed.question == "Who said \u2018Bob\u2019?" and renamed.answer == "Mary"
     tokenize = get_tokenizer("prose")
     texts = example.passage.replace("Mary", "X").replace("Bob", "Mary").replace("X", "Bob")
     assert tokenize(renamed.passage) == tokenize(texts)

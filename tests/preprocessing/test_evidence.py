@@ -5,7 +5,12 @@ import pytest
 
 from keras_corefmem.datasets import AnnotatedExample, CandidateExample, Example
 from keras_corefmem.datasets.stories import babi, simulator
-from keras_corefmem.preprocessing import LengthenStories, RemoveEvidence, fit_preprocessor
+from keras_corefmem.preprocessing import (
+    LengthenStories,
+    RemoveEvidence,
+    RenameEntities,
+    fit_preprocessor,
+)
 from keras_corefmem.preprocessing.answers import NO_ANSWER
 
 REMOVE = RemoveEvidence(["fred", "bill", "cake", "milk"])
@@ -114,6 +119,13 @@ def test_half_of_the_evidence_is_left_where_it_does_not_answer(story, facts, lef
     removed = half(example)
     assert removed.sentences == (story if left is None else tuple(story[n] for n in left))
     assert removed.answer == ("hall" if left is None else NO_ANSWER)
+
+
+def test_letters_are_not_taken_for_entities():
+    with pytest.raises(ValueError, match=r"entities is one string, pass a list .*\['mary'\]"):
+        RemoveEvidence("mary")
+    with pytest.raises(ValueError, match="A class is a list of entities, got the string 'Mary'"):
+        RenameEntities(["Mary", "John"])
 
 
 def test_readers_point_at_answers_and_know_one_class_for_none():

@@ -1,5 +1,9 @@
+import re
+
 import pytest
 
+from keras_corefmem.text.lexicons import TITLES
+from keras_corefmem.text.tokenizers import lower
 from keras_corefmem.text.truecase import Truecaser
 
 TEXTS = [
@@ -45,6 +49,18 @@ def test_words_get_their_case_back_and_cased_ones_stay(truecaser, text):
     assert truecaser(["They", "saw", "IBM", "MARY"]) == ["They", "saw", "IBM", "MARY"]
 
 
+def test_titles_are_followed_by_names(truecaser):
+    # However the full stop is split; no letter may become two.
+    text = "they saw mr hope , mr. Hope , mr . hope and mr . \ufb01sher ."
+    expected = "They saw mr Hope , mr. Hope , mr . Hope and mr . \ufb01sher ."
+    assert truecaser(text.split()) == expected.split()
+    assert list(map(len, truecaser(["mr", "\u00dfen", "\u0149a"]))) == [2, 3, 2]
+    # Words after other titles are names if they are not known.
+    known = Truecaser({word: word for word in "saw and my captain uncle said so".split()})
+    text = "Saw mr. and mrs. Hope and my uncle said so and my captain Browning said so"
+    assert known(text.lower().split()) == text.split()
+
+
 def test_it_is_saved_whole(truecaser, tmp_path):
     path = tmp_path / "folder" / "truecaser.json"
     truecaser.save(path)
@@ -78,6 +94,15 @@ def test_a_truecaser_of_novels_is_bundled():
     expected = "`` Oh , Elizabeth ! '' said mr. Hall , of the red house in London ."
     assert truecaser(text.split()) == expected.split()
     assert len(truecaser.forms) > 30_000
+
+
+def test_words_behind_titles_get_their_case_back(real_data):
+    truecaser, right = Truecaser.load("novels"), []
+    text = sorted(real_data("novels/litbank").glob("*.txt"))[0].read_text("utf-8")
+    for title, word in re.findall(r"\b(\w+\.?) (?=(\w+))", text):
+        if lower(title) in TITLES:
+            right.append(truecaser(["so", lower(title), lower(word)])[2] == word)
+    assert sum(right) > 0.95 * len(right) > 100
 
 
 def test_novels_teach_names(real_data):

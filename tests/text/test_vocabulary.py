@@ -127,3 +127,9 @@ def test_config_round_trip():
     vocabulary = Vocabulary(["mary", "जि", "."], 3)
     config = json.loads(json.dumps(vocabulary.get_config()))
     assert Vocabulary.from_config(config).words == vocabulary.words
+
+
+@pytest.mark.parametrize("tokens", ["mary left", ["mary left"], [["mary"], "left"]])
+def test_letters_are_not_taken_for_words(tokens):
+    with pytest.raises(ValueError, match="Pass lists of tokens, got the string '.*left'"):
+        Vocabulary.from_tokens(tokens)

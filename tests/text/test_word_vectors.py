@@ -150,6 +150,13 @@ def test_broken_files_are_named(path, written, message):
         load_word_vectors(path.parent, Vocabulary(["the"]))
 
 
+@pytest.mark.parametrize("width", [0, -2, 2.5])
+def test_wrong_widths_are_named(path, width):
+    path.write_bytes(GLOVE)
+    with pytest.raises(ValueError, match="width must be an integer of at least 1, got"):
+        load_word_vectors(path, Vocabulary(["the"]), width)
+
+
 def test_official_vectors_as_they_stand(real_data):
     path = real_data("glove/glove.6B.50d.small.txt")
     with open(path, encoding="utf-8", newline="\n") as stream:

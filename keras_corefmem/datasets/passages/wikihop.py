@@ -102,6 +102,11 @@ def _kinds(annotations):
 
 def shuffle(example: CandidateExample, seed: int, epoch: int = 0) -> CandidateExample:
     """Shuffles the documents, differently for each example and in each epoch."""
+    if hasattr(example, "chain_ids"):
+        raise ValueError(
+            f"{example.source or 'An example'} is annotated, and its chains would stay behind: "
+            "shuffle it with keras_corefmem.preprocessing.ShuffleSentences."
+        )
     example.check_unlinked("shuffling")
     own = zlib.crc32(f"{example.question}\n{example.source.rpartition(':')[2]}".encode())
     order = np.random.default_rng((seed, epoch, own)).permutation(len(example.sentences))
@@ -111,7 +116,10 @@ def shuffle(example: CandidateExample, seed: int, epoch: int = 0) -> CandidateEx
 def truncate(
     example: CandidateExample, tokenize: Callable[[str], list[str]], max_tokens: int = MAX_TOKENS
 ) -> CandidateExample:
-    """Keeps the first `max_tokens` tokens of the documents, joined by spaces."""
+    """Keeps the first `max_tokens` tokens of the documents.
+
+    The tokens of documents and question are joined by spaces, as annotators take them.
+    """
     check_sizes(max_tokens=max_tokens)
     example.check_unlinked("cutting")
     documents, left = [], max_tokens
@@ -120,7 +128,8 @@ def truncate(
         left -= len(tokens)
         if tokens:
             documents.append(" ".join(tokens))
-    return dataclasses.replace(example, sentences=tuple(documents))
+    question = " ".join(tokenize(example.question))
+    return dataclasses.replace(example, sentences=tuple(documents), question=question)
 
 
 def candidate_positions(

@@ -91,7 +91,12 @@ def read_lines(lines: Iterable[str], path: Path) -> list[Example]:
 
 
 def write_file(examples: Iterable[Example], path: Path) -> None:
-    """Writes examples in bAbI's format; `read_file` gives them back."""
+    """Writes examples in bAbI's format; `read_file` gives them back.
+
+    Raises:
+        ValueError: if there are none, or one has edges, chains or texts that the format cannot
+            represent.
+    """
     lines = [line for story in group_by_story(examples) for line in _story_lines(story)]
     if not lines:
         raise ValueError(f"{path}: no examples to write, pass at least one.")
@@ -102,6 +107,11 @@ def write_file(examples: Iterable[Example], path: Path) -> None:
 def _story_lines(story):
     lines, fact_lines = [], []
     for example in story:
+        if example.edges or example.chains:
+            raise ValueError(
+                f"The story of {example.question!r:.80} has edges or chains, for which bAbI's "
+                "format has no place: leave them out."
+            )
         for sentence in example.sentences[len(fact_lines) :]:
             _check_text(sentence, example)
             if sentence.endswith("?"):

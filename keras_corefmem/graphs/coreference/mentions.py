@@ -96,6 +96,9 @@ def describe(parse: Parse, start: int, end: int, head: int) -> Phrase:
         phrase.kind, phrase.definite = NAME, True
         phrase.title, phrase.name = _split_title(parse.lowers[first : last + 1])
         phrase.gender, phrase.person = _gender_of_name(phrase.title, phrase.name)
+        if phrase.title:
+            # "Mr. Blowers" looks like a plural.
+            phrase.number = "one"
         return phrase
     phrase.gender, phrase.person = _gender_of_noun(lower)
     if lower in lexicons.GROUPS:
@@ -141,6 +144,9 @@ def _gender_of_noun(noun):
 def _is_inside_name(parse, token):
     """Returns whether a noun is only part of the noun phrase of its governor."""
     head, label = parse.governors[token], parse.labels[token]
+    # Treebanks label "Mr." of "Mr. Hall" nmod:desc; other nmods follow what they modify.
+    if label == "nmod" and token < head and parse.tags[head] == "PROPN":
+        return True
     if label not in _NAME_PARTS or head == token:
         return False
     if parse.lowers[token] in lexicons.TITLES:

@@ -9,7 +9,7 @@ from keras_corefmem.graphs.coreference.mentions import NAME
 # Maximum number of clusters to compare a name with, for each of its first and last words.
 MAX_CLUSTERS = 8
 
-_EXCLUSIVE = frozenset(("mr", "mr.", "mrs", "mrs.", "miss", "sir", "lady", "lord"))
+_EXCLUSIVE = frozenset(("mr", "mrs", "miss", "sir", "lady", "lord"))
 
 
 def link_names(clusters: Clusters) -> None:
@@ -27,7 +27,7 @@ def link_names(clusters: Clusters) -> None:
         if phrase.kind != NAME or not phrase.name:
             continue
         words = dict.fromkeys((phrase.name[0], phrase.name[-1]))
-        titles[index] = {phrase.title} & _EXCLUSIVE
+        titles[index] = {phrase.title.removesuffix(".")} & _EXCLUSIVE
         longest[index] = phrase.name
         recent = (c for word in words for c in islice(reversed(known[word]), MAX_CLUSTERS))
         for cluster in map(clusters.find, recent):

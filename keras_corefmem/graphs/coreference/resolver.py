@@ -11,7 +11,7 @@ from keras_corefmem.graphs.coreference.name_matching import link_names
 from keras_corefmem.graphs.coreference.parse import Parse
 from keras_corefmem.graphs.coreference.pronouns import rank, reflexive_antecedent
 from keras_corefmem.graphs.coreference.quotations import attribute, find_quotations
-from keras_corefmem.graphs.formats.spacy_docs import CLUSTERS, NO_CHAINS, span_groups
+from keras_corefmem.graphs.formats.spacy_docs import CLUSTERS, NO_CHAINS, mark, span_groups
 from keras_corefmem.utils.checks import check_sizes
 
 LINKERS = {
@@ -76,7 +76,8 @@ class Resolver:
     """A spaCy component that writes coreference chains into `doc.spans`.
 
     Chains are stored as `doc.spans["coref_clusters_1"]` and so on, the convention of
-    spacy-experimental, and replace earlier ones. If there is no chain, an empty
+    spacy-experimental, and replace earlier ones. Ids of the spans keep the chains of several Docs
+    apart that `Doc.from_docs` joins. If there is no chain, an empty
     `doc.spans["corefmem_resolver"]` marks the Doc as resolved. Whitespace tokens are ignored. The
     component needs a parser before it, with Universal Dependencies or spaCy's own labels, and
     nothing else: no model, no download.
@@ -150,13 +151,16 @@ class Resolver:
         return [chain for chain in chains if len(chain) >= least and kind_of(chain) in self.kinds]
 
     def __call__(self, doc: Any) -> Any:
+        from spacy.tokens import Span
+
         chains = self.chains(doc)
         for key in (*span_groups(doc), NO_CHAINS):
             doc.spans.pop(key, None)
         if not chains:
             doc.spans[NO_CHAINS] = []
         for number, chain in enumerate(chains, 1):
-            doc.spans[f"{CLUSTERS}_{number}"] = [doc[p.start : p.end] for p in chain]
+            spans = [Span(doc, p.start, p.end, span_id=mark(number, len(chain))) for p in chain]
+            doc.spans[f"{CLUSTERS}_{number}"] = spans
         return doc
 
 

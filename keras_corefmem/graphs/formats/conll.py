@@ -21,7 +21,8 @@ _PART = re.compile(r"(\()?(\d{1,9})(\))?", re.ASCII)
 def read_conll(path: Path) -> list[tuple[str, Annotation]]:
     """Reads documents with coreference chains from a CoNLL-2012 file.
 
-    Each line is a token, and a blank line ends a sentence. The last column is coreference: `(3`
+    Each line is a token, and a blank line ends a sentence. The lines of a sentence have equally
+    many columns; sentences differ, by one for each predicate. The last column is coreference: `(3`
     opens a mention of chain 3, `3)` closes it, `(3)` is a mention of a single token, `|` separates
     several of these, and `-`, `_` or nothing means none. Mentions of one chain may nest: the one
     opened last closes first.
@@ -71,7 +72,7 @@ def read_conll(path: Path) -> list[tuple[str, Annotation]]:
 
 
 def _annotation(name, body, end):
-    rows, sentences, begins = [], [], True
+    rows, sentences, begins, count = [], [], True, 0
     opened, chains = defaultdict(list), defaultdict(list)
     for line, place in body:
         if not line.strip():
@@ -79,11 +80,13 @@ def _annotation(name, body, end):
             continue
         # In some files, the last column is empty if there is no coreference.
         columns = line.split("\t") if "\t" in line else line.split()
-        count = len(rows[0]) if rows else max(len(columns), LEAST_COLUMNS)
+        if begins:
+            count = max(len(columns), LEAST_COLUMNS)
         if len(columns) != count:
+            expected = f"{count} or more" if begins else count
             raise ValueError(
-                f"{place}: {len(columns)} columns, expected {count if rows else f'{count} or more'}"
-                ", as many on every line."
+                f"{place}: {len(columns)} columns, expected {expected}, as many on every line of a "
+                "sentence."
             )
         word = columns[WORD]
         if not word or " " in word:
@@ -168,8 +171,9 @@ def write_conll(path: Path, documents: Iterable[tuple[str, Annotation]]) -> None
         documents: pairs of a name, which may end with `; part N`, and an annotation.
 
     Raises:
-        ValueError: if a token contains whitespace, a name contains a line break, or a part is not
-            a number.
+        ValueError: if a token contains whitespace, a name contains a line break or a tab, a part is
+            not a number, or two mentions of one chain overlap without nesting, which the format
+            cannot represent.
     """
     with replacing(path) as partial, open(partial, "w", encoding="utf-8", newline="\n") as file:
         for name, annotation in documents:
@@ -178,9 +182,11 @@ def write_conll(path: Path, documents: Iterable[tuple[str, Annotation]]) -> None
 
 def _lines(document, annotation):
     name, _, part = document.partition("; part ")
-    if "\n" in name or not (part or "0").isdecimal():
+    if re.search(r"[\n\t]", name) or not (part or "0").isdecimal():
         raise ValueError(f"{document!r:.80} is no name of a document, write it as `name; part 0`.")
     yield f"#begin document ({name}); part {int(part or 0):03d}\n"
+    for first, second in itertools.chain.from_iterable(map(_crossing, annotation.chains)):
+        raise ValueError(f"{name}: {first} and {second} of one chain cross, leave one of them out.")
     columns, starts, start = _coreference(annotation), set(annotation.sentences[1:]), 0
     for token, word in enumerate(annotation.tokens):
         if token in starts:
@@ -192,6 +198,15 @@ def _lines(document, annotation):
         fields = (name.replace(" ", "_"), int(part or 0), token - start, word, tag)
         yield "\t".join((*map(str, fields), *["-"] * 6, columns[token])) + "\n"
     yield "\n#end document\n"
+
+
+def _crossing(chain):
+    """Yields pairs of mentions of a chain that overlap, but neither of which is in the other."""
+    opened = []
+    for mention in sorted(chain, key=lambda m: (m.start, -m.end)):
+        opened = [other for other in opened if other.end > mention.start]
+        yield from ((other, mention) for other in opened if other.end < mention.end)
+        opened.append(mention)
 
 
 def _coreference(annotation):

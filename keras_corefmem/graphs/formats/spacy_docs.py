@@ -14,6 +14,7 @@ CLUSTERS = "coref_clusters"
 # Empty span group on a Doc whose coreference was resolved, but that has no chain.
 NO_CHAINS = "corefmem_resolver"
 
+_MARK = re.compile(rf"{NO_CHAINS}_(\d+)_([1-9]\d*)", re.ASCII)
 _GROUP = re.compile(rf"{CLUSTERS}_([1-9]\d*)", re.ASCII)
 
 
@@ -91,7 +92,8 @@ def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]] | None:
     coreference was not resolved.
     """
     if groups := span_groups(doc):
-        return [[(s.start, s.end, None) for s in doc.spans[key]] for key in groups]
+        chains = (chain for key in groups for chain in _split(doc, key))
+        return [[(span.start, span.end, None) for span in chain] for chain in chains]
     if NO_CHAINS in doc.spans:
         return []
     if doc.has_extension("coref_clusters") and doc._.coref_clusters is not None:
@@ -105,6 +107,27 @@ def chains_of(doc: Any) -> list[list[tuple[int, int, int | None]]] | None:
             for chain in doc._.coref_chains
         ]
     return None
+
+
+def mark(number: int, size: int) -> str:
+    """Returns the id of the spans of a chain, which tells joined chains apart."""
+    return f"{NO_CHAINS}_{number}_{size}"
+
+
+def _split(doc, key):
+    """Splits a group into its chains: `Doc.from_docs` joins those of one number."""
+    spans, chains, end = list(doc.spans[key]), [], 0
+    while end < len(spans):
+        first = spans[end].id
+        match = _MARK.fullmatch(doc.vocab.strings[first]) if first in doc.vocab.strings else None
+        size = int(match[2]) if match and key == f"{CLUSTERS}_{match[1]}" else 0
+        chain = spans[end : end + size]
+        # Somebody else made the chain, or changed it.
+        if not size or [span.id for span in chain] != [first] * size:
+            return [spans]
+        chains.append(chain)
+        end += size
+    return chains or [spans]
 
 
 def span_groups(doc: Any) -> list[str]:

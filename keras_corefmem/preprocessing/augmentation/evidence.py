@@ -47,6 +47,8 @@ class RemoveEvidence:
     def __init__(
         self, entities: Iterable[str], tokenizer: Any = "words", half: bool = False
     ) -> None:
+        if isinstance(entities, str):
+            raise ValueError(f"entities is one string, pass a list of words: [{entities!r:.80}].")
         self.entities, self.half = frozenset(entities), half
         self.tokenizer = as_tokenizer(tokenizer)
 

@@ -73,11 +73,14 @@ class LengthenStories:
         others: tuple[str, ...] = ()
         while len(others) < count:
             others = (*self.stories[random.integers(len(self.stories))], *others)
-        others = others[-count:]
-        tokens = sum(len(example.tokens(text, self.tokenizer)) for text in others)
-        return dataclasses.replace(
+        longer = dataclasses.replace(
             example,
-            sentences=(*others, *example.sentences),
+            sentences=(*others[-count:], *example.sentences),
             supporting_facts=tuple(count + fact for fact in example.supporting_facts),
-            edges=tuple((a + tokens, b + tokens, kind) for a, b, kind in example.edges),
         )
+        if not example.edges:
+            return longer
+        # Together, since the last word of a story may be split differently before another one.
+        own, told = (len(e.tokens(e.passage, self.tokenizer)) for e in (example, longer))
+        edges = tuple((a + told - own, b + told - own, kind) for a, b, kind in example.edges)
+        return dataclasses.replace(longer, edges=edges)

@@ -25,6 +25,8 @@ KINDS = {"PERSON": "person", "PER": "person", "GPE": "place", "LOC": "place", "L
 KINDS |= {label: "place" for label in ("FAC", "CITY", "COUNTRY", "STATE_OR_PROVINCE")}
 # Groups within which entities are exchanged, unless all are exchanged with each other.
 WITHIN = "classes", "types"
+# What `prose` makes of characters in words, and of brackets.
+_PLAIN, _BRACKETS = str.maketrans("’´‐‑", "''--"), ("-lrb-", "-rrb-")
 
 
 class RenameEntities:
@@ -42,7 +44,7 @@ class RenameEntities:
             if its new answer cannot.
 
     Raises:
-        ValueError: if a word is in the classes twice.
+        ValueError: if a word is in the classes twice, or a class is one string.
 
     Reference: entity anonymization of [Hermann et al., 2015](https://arxiv.org/abs/1506.03340).
 
@@ -67,6 +69,8 @@ class RenameEntities:
         self.groups: list[list[list[str]]] = []
         self.place: dict[str, tuple[int, int]] = {}
         for entities in classes:
+            if isinstance(entities, str):
+                raise ValueError(f"A class is a list of entities, got the string {entities!r:.80}.")
             alike = collections.defaultdict(list)
             for entity in entities:
                 endings = _endings([entity] if isinstance(entity, str) else entity)
@@ -112,12 +116,16 @@ class RenameEntities:
         if key not in self._cuts:
             if len(self._cuts) >= CACHED:
                 self._cuts.clear()
-            tokens = example.cut(text, self.tokenizer.cased)
+            tokens, seen = example.cut(text, self.tokenizer.cased), text
             if not self.tokenizer.keeps_characters:
-                text = " ".join(tokens)
+                seen, words = text.translate(_PLAIN), list(filter(_is_word, tokens))
+                if _are_words(words, seen):
+                    tokens = words
+                else:
+                    text = seen = " ".join(tokens)
             pieces, found, end = [], [], 0
             for token in tokens:
-                start = text.index(token, end)
+                start = seen.index(token, end)
                 pieces += [text[end:start], token]
                 end = start + len(token)
                 if lower(token) in self.place:
@@ -150,10 +158,11 @@ class RenameEntities:
         return names
 
     def __call__(self, example: Example, random: np.random.Generator) -> Example:
-        lists = [name for name in LISTS if getattr(example, name, ())]
-        answers = example.answer.split(SEPARATOR)
-        texts = [example.question, *answers]
-        texts += [text for name in lists for text in getattr(example, name)]
+        lists = {name: getattr(example, name) for name in LISTS if getattr(example, name, ())}
+        # A comma may be part of a candidate.
+        several = "candidates" not in lists
+        answers = example.answer.split(SEPARATOR) if several else [example.answer]
+        texts = [example.question, *answers, *itertools.chain.from_iterable(lists.values())]
         cuts = [self._cut(example, text) for text in texts]
         words = dict.fromkeys(word for _, found in cuts for _, word in found)
         names = self.new_names(words, random)
@@ -162,7 +171,8 @@ class RenameEntities:
             if found:
                 pieces = list(pieces)
                 for index, word in found:
-                    pieces[index] = _spell(pieces[index], *names.get(word, (word, word)))
+                    if word in names:
+                        pieces[index] = _spell(pieces[index], *names[word])
             renamed.append("".join(pieces))
         question, *others = renamed
         answer, others = SEPARATOR.join(others[: len(answers)]), others[len(answers) :]
@@ -170,8 +180,8 @@ class RenameEntities:
             return example
         left = iter(others)
         values: dict[str, Any] = {}
-        for name in lists:
-            values[name] = tuple(itertools.islice(left, len(getattr(example, name))))
+        for name, old in lists.items():
+            values[name] = tuple(itertools.islice(left, len(old)))
         return dataclasses.replace(example, question=question, answer=answer, **values)
 
 
@@ -208,6 +218,21 @@ def learn_classes(
     return dict(classes)
 
 
+def _is_word(token: str) -> bool:
+    return has_letters(token) and lower(token) not in _BRACKETS
+
+
+def _are_words(tokens: Iterable[str], text: str) -> bool:
+    """Returns whether tokens are all that has letters in a text, in order."""
+    end = 0
+    for token in tokens:
+        start = text.find(token, end)
+        if start < 0 or has_letters(text[end:start]):
+            return False
+        end = start + len(token)
+    return not has_letters(text[end:])
+
+
 def _endings(forms: Iterable[str]) -> dict[str, str]:
     """Returns forms by what follows their common stem, in lower case."""
     stem = len(os.path.commonprefix([lower(form) for form in forms]))
@@ -216,6 +241,8 @@ def _endings(forms: Iterable[str]) -> dict[str, str]:
 
 def _spell(token: str, old: str, new: str) -> str:
     """Writes a new name in the case of `token`, a name that is usually written `old`."""
+    if lower(old) == lower(new):
+        return token
     if token == old:
         return new
     return new[:1].upper() + new[1:] if token[:1].isupper() else lower(new)

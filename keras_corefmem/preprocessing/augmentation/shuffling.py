@@ -12,7 +12,9 @@ from keras_corefmem.text.tokenizers import as_tokenizer
 class ShuffleSentences:
     """Shuffles the sentences of a passage, or its documents if it consists of these.
 
-    Supporting facts, chains, edges and the structure of an annotation move with their sentences.
+    Supporting facts, chains, edges and the structure of an annotation move with their sentences. An
+    example that has some of these stays as it is if the order would change its tokens: `prose`
+    splits the full stop of "plan B." from the letter only at the end.
 
     Args:
         tokenizer: the tokenizer that edges of examples were made with, or its name.
@@ -45,8 +47,8 @@ class ShuffleSentences:
             values["documents"] = tuple(np.cumsum([1, *map(len, moved[:-1])]).tolist())
         if not (example.edges or example.chains or chains or structure):
             return dataclasses.replace(example, **values)
-        texts = *example.sentences, example.question
-        counts = [len(example.tokens(text, self.tokenizer)) for text in texts]
+        words = example.cut_sentences(self.tokenizer, example.tokens)
+        counts = [*map(len, words), len(example.tokens(example.question, self.tokenizer))]
         tokens = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
         old = np.concatenate([*(tokens[n] for n in order), tokens[-1]])
         new = np.argsort(old)
@@ -59,4 +61,6 @@ class ShuffleSentences:
                 values[name] = tuple(labels[n] for n in old)
         if structure is not None:
             values["structure"] = structure.reordered(old, new)
-        return dataclasses.replace(example, **values)
+        shuffled = dataclasses.replace(example, **values)
+        same = shuffled.cut_sentences(self.tokenizer, example.tokens) == [words[n] for n in order]
+        return shuffled if same else example

@@ -1,10 +1,13 @@
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 from keras_corefmem.datasets.annotated import to_text
 from keras_corefmem.datasets.passages import wikihop
+from keras_corefmem.graphs import annotate
+from keras_corefmem.preprocessing import CandidatePreprocessor
 from keras_corefmem.text import get_tokenizer
 from tests.support.graphs import spaced_annotation
 
@@ -105,6 +108,30 @@ def test_documents_are_cut_to_some_tokens(path):
     for change in (wikihop.shuffle, wikihop.truncate):
         with pytest.raises(ValueError, match="has edges or chains, whose tokens .* moves: leave"):
             change(linked, 9 if change is wikihop.shuffle else tokenize)
+
+
+def test_clitics_are_read_as_they_were_cut(tmp_path):
+    supports = ["Tom's home is St. John's. He can't leave"]
+    fields = {"supports": supports, "candidates": ["st. john's", "ulm"], "answer": "st. john's"}
+    for name in ("train", "dev"):
+        questions = [QUESTION | fields | {"id": str(n), "query": "home tom's"} for n in range(2)]
+        write(tmp_path / f"{name}.json", questions)
+    tokenize = get_tokenizer("penn")
+    example = wikihop.load_shuffled(tmp_path).test[0]
+    assert tokenize(example.passage) == example.passage.split() == tokenize(supports[0])
+    assert example.question == "home tom 's"
+    reader = CandidatePreprocessor.fit([example], tokenizer="penn_lower")
+    start, end, number = reader.encode(example).mentions[0].tolist()
+    assert tokenize(example.passage)[start:end] == ["St", ".", "John", "'s"] and number == 1
+    # As `corefmem annotate` does.
+    (annotation,) = annotate([to_text(example)[0]], tokenized=True)
+    annotated = wikihop.from_record(annotation, to_text(example)[1])
+    assert (annotated.passage, annotated.question) == (example.passage, example.question)
+    with pytest.raises(ValueError, match="is annotated.* shuffle it with .*ShuffleSentences"):
+        wikihop.shuffle(annotated, 0)
+    with pytest.raises(ValueError, match="has edges or chains, whose tokens cutting moves"):
+        wikihop.truncate(annotated, tokenize)
+    assert np.array_equal(reader.encode(annotated).mentions, reader.encode(example).mentions)
 
 
 def test_candidates_of_several_words_are_found():

@@ -85,6 +85,8 @@ def test_what_is_written_is_read(path, task):
         (Example(("Mary left. ",), "Where is Mary?", "office"), "outer spaces"),
         (Example(("Mary left.",), "Where\tis Mary?", "office"), "tabs"),
         (Example(("Mary left.",), "Where is Mary?", "off\nice"), "line breaks"),
+        (Example(("Mary left.",), "Where?", "here", edges=[(1, 2, "x")]), "has edges or chains"),
+        (Example(("Mary left.",), "Where?", "here", chains=[1, 0, 0, 0, 0]), "has edges or chains"),
     ],
 )
 def test_texts_that_would_not_come_back_leave_the_old_file(path, example, message):

@@ -43,6 +43,18 @@ def test_names_noun_phrases_and_pronouns_are_found(mentions):
     assert soul.person is None and soul.number == "one"
 
 
+def test_titles_are_parts_of_names(mentions):
+    # As newer treebanks label them.
+    text = (
+        "Detective/NNP/1/nmod:desc Jones/NNP/2/nsubj saw/VBD/2/root Mr./NNP/4/nmod:desc "
+        "Blowers/NNPS/2/obj of/IN/6/case Iping/NNP/4/nmod"
+    )
+    texts, (jones, blowers, iping) = mentions(text)
+    assert texts == ["Detective Jones", "Mr. Blowers of Iping", "Iping"]
+    assert jones.name == ("jones",) and (blowers.title, blowers.name) == ("mr.", ("blowers",))
+    assert (blowers.number, blowers.gender) == ("one", "masculine") and iping.label == "nmod"
+
+
 def test_prepositions_and_conjuncts_stay_outside(mentions):
     text = "in/IN/2/case the/DT/2/det house/NN/2/root and/CC/5/cc a/DT/5/det barn/NN/2/conj"
     texts, (house, barn) = mentions(text)

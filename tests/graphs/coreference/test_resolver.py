@@ -40,6 +40,13 @@ def test_names_and_their_parts(chains):
     assert sum("Bennet" in chain for chain in found) == 1
 
 
+def test_titles_are_the_same_with_a_full_stop_and_without(chains):
+    text = "Mr./NNP/1/nmod:desc Hall/NNP/2/nsubj sat/VBD/2/root Mr/NNP/4/compound Hall/NNP/5/nsubj"
+    assert chains(f"{text} ran/VBD/5/root") == [["Mr. Hall", "Mr Hall"]]
+    other = text.replace("Mr/", "Mrs/")
+    assert chains(f"{other} ran/VBD/5/root") == []
+
+
 def test_clauses_bind_reflexives_and_free_pronouns(chains):
     himself = "John/NNP/1/nsubj saw/VBD/1/root himself/PRP/1/obj"
     assert chains(himself) == [["John", "himself"]]
@@ -189,6 +196,26 @@ def test_docs_without_chains_are_marked(parsed):
     doc.spans["coref_clusters_1"] = [doc[0:3]]
     assert chains_of(Resolver(steps=["names"])(doc)) == [] and "coref_clusters_1" not in doc.spans
     assert len(chains_of(Resolver()(doc))) == 2 and "corefmem_resolver" not in doc.spans
+
+
+def test_chains_of_joined_docs_stay_apart(parsed):
+    told, names = Resolver()(parsed(TOLD)), Resolver()(parsed(NAMES))
+    docs, join = [told, told, names], type(told).from_docs
+    joined, starts = join(docs), (0, len(told), 2 * len(told))
+    expected = [
+        [(start + a, start + b, None) for a, b, _ in chain]
+        for doc, start in zip(docs, starts, strict=True)
+        for chain in chains_of(doc)
+    ]
+    copies = joined.copy(), type(told)(told.vocab).from_bytes(joined.to_bytes())
+    for doc in (joined, *copies, join([join(docs[:2]), names])):
+        assert sorted(chains_of(doc)) == sorted(expected)
+    # Chains that somebody changes are one: a mention less, a mention more, two made one.
+    spans, others = (list(joined.spans[f"coref_clusters_{number}"]) for number in (1, 2))
+    for changed in (spans[1:], [*spans, joined[3:4]], [*spans, *others], [*others, *spans]):
+        joined.spans["coref_clusters_1"] = changed
+        assert len(chains_of(joined)[0]) == len(changed)
+    assert len(chains_of(Resolver()(joined))) < len(expected)
 
 
 def with_spaces(doc):

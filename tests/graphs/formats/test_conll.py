@@ -4,6 +4,7 @@ import pytest
 
 from keras_corefmem.graphs import Annotation, Mention
 from keras_corefmem.graphs.formats.conll import read_conll, with_parse, write_conll
+from tests.support.graphs import spaced_annotation
 
 TEXT = """#begin document (tale); part 0
 tale\t0\t0\tMary\t_\t_\t(0)
@@ -40,6 +41,19 @@ def test_documents_are_read(write):
     )
 
 
+def test_sentences_have_a_column_for_each_predicate(write):
+    # As in OntoNotes: the second sentence has no predicate, the first has two.
+    text = (
+        "#begin document (bc/cctv/00/cctv_0000); part 000\n"
+        "bc/cctv/00/cctv_0000 0 0 Mary NNP (S* - - - A * (ARG0*) (ARG0*) (1)\n"
+        "bc/cctv/00/cctv_0000 0 1 came VBD *) come 01 1 A * (V*) * -\n\n"
+        "bc/cctv/00/cctv_0000 0 0 She PRP (NP*) - - - A * (1)\n\n#end document\n"
+    )
+    ((name, annotation),) = read_conll(write(text))
+    assert name == "bc/cctv/00/cctv_0000; part 0" and annotation.tags == ("NNP", "VBD", "PRP")
+    assert annotation.chains == ((Mention(0, 1, 0), Mention(2, 3, 2)),)
+
+
 def test_mentions_of_a_chain_nest(write):
     lines = ["(1", "(1", "1)", "1)"]
     body = "".join(f"d 0 {n} w{n} NN {c}\n" for n, c in enumerate(lines))
@@ -58,7 +72,8 @@ def test_mentions_of_a_chain_nest(write):
         ("\t(1|(2)\n", "\t(2)\n", ":5: '1\\)' closes a mention of chain 1 that was not opened"),
         ("\t(1|(2)\n", "\t(1|2\n", ":4: coreference '2' is none of"),
         ("\t(1|(2)\n", "\t(1|x)\n", ":4: coreference 'x\\)' is none of"),
-        ("\ttold\t_\t_\t_", "\ttold\t_\t_", ":3: 6 columns, expected 7"),
+        ("\ttold\t_\t_\t_", "\ttold\t_\t_", ":3: 6 columns, expected 7, .* of a sentence"),
+        ("tale\t0\t0\tShe\t_\t_\t(0)", "tale 0", ":8: 2 columns, expected 5 or more"),
         ("\ttold\t", "\t\t", ":3: '' is no word, column 4"),
         ("tale\t0\t0\tMary\t_\t_\t(0)", "tale 0", ":2: 2 columns, expected 5 or more"),
         ("\n\n", "\n#begin document (a)\n", ":7: a document begins inside another"),
@@ -96,9 +111,13 @@ def test_what_cannot_be_written_raises_and_leaves_the_file(tmp_path):
     for name, text, message in (
         ("d", "a b", "token 0, 'a b', has a space in it, split it"),
         ("d; part x", "a", "'d; part x' is no name of a document"),
+        ("d\te", "a", "is no name of a document"),
     ):
         with pytest.raises(ValueError, match=message):
             write_conll(path, [(name, Annotation(text, [text], [0]))])
+    crossing = spaced_annotation("a b c d", chains=[[(0, 3, 0), (1, 2, 1), (2, 4, 3)]])
+    with pytest.raises(ValueError, match=r"d: Mention\(start=0.* and Mention\(start=2.* cross"):
+        write_conll(path, [("d", crossing)])
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 
 
