@@ -117,11 +117,7 @@ class HParams(keras.callbacks.Callback):
         self.events, self.history = EventFile(log_dir), list(history)
         # TensorBoard's table opens with the first five metrics by name, then by group.
         self.best = EventFile(pathlib.Path(log_dir) / "best")
-        self.values = {
-            name: value if isinstance(value, str | int | float) else json.dumps(value, default=str)
-            for name, value in values.items()
-            if value is not None
-        }
+        self.values = {name: _shown(value) for name, value in values.items() if value is not None}
 
     def on_train_begin(self, logs=None):
         self.events.session_start(self.values)
@@ -140,3 +136,9 @@ class HParams(keras.callbacks.Callback):
 
     def on_train_end(self, logs=None):
         self.events.session_end()
+
+
+def _shown(value):
+    """Returns a string, number or boolean, also of NumPy, as Python's; other values as JSON."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, str | int | float) else json.dumps(value, default=str)

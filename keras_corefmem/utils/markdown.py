@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 def table_cell(text: str) -> str:
     """Escapes any text for a table cell."""
-    return text.replace("|", "\\|").replace("\n", " ")
+    return " ".join(text.replace("|", "\\|").splitlines())
 
 
 def markdown_table(rows: Iterable[Sequence[str]], text_columns: int = 1) -> str:

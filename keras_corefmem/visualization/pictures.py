@@ -9,13 +9,22 @@ import numpy as np
 from rich.cells import cell_len
 
 from keras_corefmem.utils.extras import extra
-from keras_corefmem.visualization.views import GOOD, INK, PALE, HeadView, TableView, TokenView
+from keras_corefmem.visualization.views import (
+    GOOD,
+    INK,
+    PALE,
+    Heading,
+    HeadView,
+    TableView,
+    TokenView,
+)
 
 # Inches. The font is monospaced, so that the width of a text is known before it is drawn.
 # TensorBoard's thumbnails are 290 pixels wide: whatever is wide cannot be read there.
 CHARACTER, LINE, MARGIN = 0.602 * 10 / 72, 0.27, 0.12
-# Maximum characters of a line of tokens and of the text of a row, and lines of a column.
-WRAP, ROW, TALL = 44, 64, 36
+# Maximum characters of a line of tokens and of the text of a row, and lines of a column; and
+# characters of a line above them, such as a question.
+WRAP, ROW, TALL, LONG = 44, 64, 36, 132
 # Width of a cell, and of one among more than `MANY` columns, which has no room for a number.
 CELL, MANY, NARROW = 0.3, 10, 0.16
 # Heat maps of heads: size of a map and of its text, room for a title, and the maximum number of
@@ -71,13 +80,16 @@ def _draw_tokens(view: TokenView) -> bytes:
     widths = [label + CHARACTER * width for width in longest]
     colours = edge_colours(view)
     legend = [(_share_of(name, view.edge_shares), colour) for name, colour in colours.items()]
-    shown = [*view.heading, *legend]
-    width = max(sum(widths) + 2 * MARGIN * len(widths), _head_width(view.question, shown))
-    x, top = MARGIN, MARGIN + 2.6 * LINE
-    page = _Page(width, top + height * LINE + MARGIN)
+    shown = [*_cut_heading(view.heading), *legend]
     question = zip(view.question, itertools.repeat(0.0), view.question_chains, strict=False)
-    asked, places = page.tokens(MARGIN, MARGIN, question), []
-    page.heading(shown)
+    above = list(_wrap(question, LONG))
+    lines = ([token for token, *_ in row] for row in above)
+    width = max(sum(widths) + 2 * MARGIN * len(widths), _head_width(*lines, _texts(shown)))
+    x, top = MARGIN, MARGIN + (1.6 + len(above)) * LINE
+    page = _Page(width, top + height * LINE + MARGIN)
+    rows_above = (page.tokens(MARGIN, MARGIN + n * LINE, row) for n, row in enumerate(above))
+    asked, places = list(itertools.chain.from_iterable(rows_above)), []
+    page.heading(shown, len(above))
     for column, width in zip(columns, widths, strict=True):
         for y, (number, row) in zip(top + LINE * np.arange(height), column, strict=False):
             if number:
@@ -116,10 +128,11 @@ def _draw_table(view: TableView) -> bytes:
     count = -(-len(texts) // TALL)
     height = -(-len(texts) // count)
     width, top = left + cell * len(columns) + 2 * MARGIN, MARGIN + 2.6 * LINE + names_height
-    page_width = max(count * width, _head_width([view.question], view.heading))
+    question, heading = _cut(view.question, LONG), _cut_heading(view.heading)
+    page_width = max(count * width, _head_width([question], _texts(heading)))
     page = _Page(page_width, top + LINE * height + MARGIN)
-    page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, view.question, weight="bold")
-    page.heading(view.heading)
+    page.text(MARGIN + CHARACTER / 2, MARGIN + LINE / 2, question, weight="bold")
+    page.heading(heading)
     if len(columns) < len(view.columns):
         note = f"{len(columns)} of {len(view.columns)}"
         page.text(MARGIN + label, top - LINE / 2, note, color=PALE)
@@ -185,6 +198,21 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
+def _cut_heading(heading: Heading) -> Heading:
+    """Returns the pieces of a heading that fit into a line."""
+    kept: Heading = []
+    for text, colour in heading:
+        room = LONG - _width(_texts(kept))
+        if room < 2:
+            break
+        kept.append((_cut(text, room), colour))
+    return kept
+
+
+def _texts(heading: Heading) -> list[str]:
+    return [text for text, _ in heading]
+
+
 def _canvas(size: tuple[float, float], **options: Any) -> Any:
     # Without pyplot: no global state, no display.
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -216,10 +244,11 @@ class _Page:
         style = {"color": INK, "family": "monospace", "size": 10, "va": "center_baseline", **style}
         self.axes.text(x, y, str(text), parse_math=False, **style)
 
-    def heading(self, pieces):
+    def heading(self, pieces, lines=1):
+        """Writes a heading below the lines of the question."""
         x = MARGIN + CHARACTER / 2
         for text, colour in pieces:
-            self.text(x, MARGIN + 1.6 * LINE, text, color=colour, weight="bold")
+            self.text(x, MARGIN + (0.6 + lines) * LINE, text, color=colour, weight="bold")
             x += CHARACTER * _width([text])
 
     def box(self, x, y, width, height, colour):
@@ -270,17 +299,24 @@ def _rows(view: TokenView) -> Iterator[tuple[int | None, list]]:
     values = iter(zip(view.attention, view.chains, strict=True))
     for number, tokens in enumerate(view.sentences, 1):
         label: int | None = number
-        row: list = []
-        for token, (weight, chain) in zip(tokens, values, strict=False):
-            if row and _width([*(t for t, _, _ in row), token]) > WRAP:
-                yield label, row
-                label, row = None, []
-            row.append((token, weight, chain))
-        yield label, row
+        words = ((token, *value) for token, value in zip(tokens, values, strict=False))
+        for row in _wrap(words, WRAP):
+            yield label, row
+            label = None
 
 
-def _head_width(question: Sequence[str], heading: Sequence) -> float:
-    lines = question, [text for text, _ in heading]
+def _wrap(tokens: Iterable[tuple[str, float, int]], length: int) -> Iterator[list]:
+    """Yields lines of `(token, attention, chain)`, at least one."""
+    row: list = []
+    for token in tokens:
+        if row and _width([*(text for text, *_ in row), token[0]]) > length:
+            yield row
+            row = []
+        row.append(token)
+    yield row
+
+
+def _head_width(*lines: Sequence[str]) -> float:
     return CHARACTER * max(map(_width, lines)) + 2 * MARGIN
 
 

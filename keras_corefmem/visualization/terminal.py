@@ -1,6 +1,7 @@
 """Views of a model as text in a terminal."""
 
-from collections.abc import Iterable, Sequence
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import IO, Any
 
@@ -24,6 +25,8 @@ VISIBLE = 0.005
 HEAD_ROWS = 12
 # Maximum number of edges of a type that are listed.
 EDGES = 12
+# Control characters, which a terminal obeys, and how they are shown; Rich drops those left out.
+CONTROLS = {n: f"\\x{n:02x}" for n in (*range(7), *range(14, 32), *range(127, 160))}
 
 
 def make_console(file: IO[str] | None = None) -> Console:
@@ -54,6 +57,8 @@ def print_view(console: Console, view: TokenView | TableView | HeadView) -> None
     - `HeadView`: for each head, the tokens that attend most to one other. If there are targets,
       tokens without any are left out, and ✓ marks a token that attends to one.
 
+    Control characters of texts are escaped.
+
     Args:
         console: from `make_console`.
         view: the view.
@@ -70,13 +75,15 @@ def print_view(console: Console, view: TokenView | TableView | HeadView) -> None
          2 John slept.     10%
     """
     printers: Any = {TokenView: _print_tokens, TableView: _print_table, HeadView: _print_heads}
-    printers[type(view)](console, view)
+    printer = printers[type(view)]
+    fields = {field.name: _visible(getattr(view, field.name)) for field in dataclasses.fields(view)}
+    printer(console, dataclasses.replace(view, **fields))
 
 
 def print_heading(console: Console, question: str | Text, heading: Iterable) -> None:
-    console.print(question, style="bold")
+    console.print(_visible(question), style="bold")
     # `INK` is for white pages; a terminal has a text colour of its own.
-    pieces = (Text(text, "bold" if c == INK else f"bold {c}") for text, c in heading)
+    pieces = (Text(_visible(text), "bold" if c == INK else f"bold {c}") for text, c in heading)
     console.print(Text("  ").join(pieces))
 
 
@@ -85,10 +92,19 @@ def print_annotation(console: Console, annotation: Any) -> None:
     chains = chain_ids(annotation.chain_ids())
     pieces = [
         (f"{token}#{chain}", chain_colour(chain)) if chain else (token, "")
-        for token, chain in zip(annotation.tokens, chains, strict=True)
+        for token, chain in zip(_visible([*annotation.tokens]), chains, strict=True)
     ]
     for start, end in pairwise([*annotation.sentences, len(annotation)]):
         console.print(_line(pieces[start:end]))
+
+
+def _visible(value: Any) -> Any:
+    """Escapes the control characters in a text, or in all texts of a list or dictionary."""
+    if isinstance(value, str):
+        return value.translate(CONTROLS)
+    if isinstance(value, Mapping):
+        return {_visible(key): each for key, each in value.items()}
+    return [*map(_visible, value)] if isinstance(value, list | tuple) else value
 
 
 def _print_table(console: Console, view: TableView) -> None:
@@ -174,7 +190,8 @@ def _shade(console: Console, value: float, ends: tuple) -> str:
     """Returns the style of a value from 0 to 1; without enough colours, bold from 0.5 on."""
     if console.color_system not in ("256", "truecolor"):
         return "bold" if value >= 0.5 else ""
-    value = min(max(float(value), 0.0), 1.0)
+    # NaN, as after a training that diverged, is drawn as 0.
+    value = min(max(0.0, float(value)), 1.0)
     colour = [round(low + value * (high - low)) for low, high in zip(*ends, strict=True)]
     ink = "white" if np.dot(colour, (0.299, 0.587, 0.114)) < 140 else "black"
     return f"{ink} on rgb({','.join(map(str, colour))})"

@@ -86,6 +86,7 @@ def test_supervised_heads_have_charts_of_their_own():
 
 def test_hyper_parameters_of_a_run(tmp_path):
     values = {"units": 8, "rate": 0.5, "joint": True, "model": "gru", "none": None, "of": [1, "b"]}
+    values |= {"slots": np.int64(5), "share": np.float32(0.5), "own": np.bool_(False)}
     callback = HParams(tmp_path, values)
     callback.on_train_begin()
     start, end = read_hparams(tmp_path)
@@ -93,7 +94,7 @@ def test_hyper_parameters_of_a_run(tmp_path):
     assert start.group_name == "" and end is None
     assert {name: getattr(v, v.WhichOneof("kind")) for name, v in start.hparams.items()} == {
         **{"units": 8, "rate": 0.5, "joint": True, "model": "gru"},
-        "of": '[1, "b"]',
+        **{"of": '[1, "b"]', "slots": 5, "share": 0.5, "own": False},
     }
     assert start.hparams["joint"].WhichOneof("kind") == "bool_value"
     callback.on_train_end()

@@ -24,6 +24,21 @@ def test_long_passages_and_odd_tokens_stay_on_the_page():
     assert width > height / 2 and height < 2000
 
 
+def test_long_questions_and_headings_keep_pictures_narrow():
+    def tokens(count):
+        question = ["word"] * count
+        return TokenView([["a"]], np.zeros(1), [0], question, [0] * count, edges=[(1, 2, "x")])
+
+    def table(count):
+        heading = [("word tag, right: TAG", "red")] * count
+        return TableView(["a"], np.zeros((1, 1)), ["b"], "word " * count, heading)
+
+    short, long = (pixels(draw(tokens(count))).shape for count in (26, 400))
+    assert long[1] == short[1] and long[0] > short[0] + 400
+    short, long = (pixels(draw(table(count))).shape for count in (30, 4000))
+    assert long[:2] == short[:2] and long[1] < 1400
+
+
 def test_edges_are_arcs_by_type():
     def picture(edges, shares):
         words = [["a", "b"], ["c"]]

@@ -148,6 +148,29 @@ def test_annotations_are_a_sentence_a_line():
     assert "\x1b[" in coloured[0] and len(coloured) == 2
 
 
+def test_control_characters_do_not_reach_the_terminal():
+    bad = "x\x1b]0;title\x07\x9b2J"
+    tokens = TokenView(
+        *([[bad, "left"]], np.array([0.5, 0]), np.array([1, 0]), [bad], np.array([1])),
+        *([(bad, "#18794e")], (), [(1, 2, bad)], {bad: 0.5}),
+    )
+    table = TableView([bad], np.array([[0.5]]), [bad], bad, [(bad, "#18794e")])
+    heads = HeadView([bad, "b"], [(bad, np.eye(2), np.eye(2) > 0)])
+    annotation = Annotation(bad, [bad], [0], (0,))
+    for view, function, count in (
+        *((tokens, print_view, 6), (table, print_view, 4), (heads, print_view, 3)),
+        (annotation, print_annotation, 1),
+    ):
+        text = "\n".join(printed(view, function=function))
+        assert text.count("x\\x1b]0;title\\x9b2J") == count
+        assert text.replace("\n", "").isprintable()
+
+
+def test_what_is_no_number_is_not_shaded():
+    view = TableView(["Mary left."], np.array([[np.nan, 0.5]]), ["pass 1", "pass 2"], "Who?")
+    assert printed(view, 100, "truecolor")[-1].count("48;2;") == 1
+
+
 def test_rows_with_targets_are_printed():
     lines = printed(HeadView(WORDS, [("coref_all", ATTENTION, TARGETS)]))
     # (0.9 + 0.7 + 0.25) / 3

@@ -36,7 +36,7 @@ def report(
     ),
 ) -> None:
     """Print the tables of measured results."""
-    from keras_corefmem.utils.files import replacing
+    from keras_corefmem.utils.files import read_text, replacing
     from zoo import reports
     from zoo.experiments.results import SEARCHES, recorded_searches
     from zoo.experiments.studies import STUDIES
@@ -61,7 +61,7 @@ def report(
     if study and labels:
         print(reports.by_label(study, labels, results))
     for path in map(pathlib.Path, write or ()):
-        text = tables.fill(path.read_text(encoding="utf-8"), results, data_dir)
+        text = tables.fill(read_text(path, "Markdown"), results, data_dir)
         with replacing(path) as partial:
             partial.write_text(text, encoding="utf-8")
         print(f"Tables written to {path}")

@@ -18,7 +18,10 @@ def measure_attention_mass(
     signals: Sequence[str] = SIGNALS,
     batch_size: int = 32,
 ) -> dict[str, float]:
-    """Measures the mean attention that rows with a target pay to their targets."""
+    """Measures the mean attention that rows with a target pay to their targets.
+
+    A head is measured as if it were supervised: for dependencies, within sentences alone.
+    """
     if reader.config["self_attention"] == "none":
         return {}
     own = reader.config["supervision"]

@@ -9,7 +9,7 @@ import pathlib
 import shlex
 import statistics
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Any, NotRequired
 
 import pydantic
 from typing_extensions import TypedDict
@@ -71,6 +71,26 @@ class _Guess(TypedDict):
     kinds: dict[str, _Counts]
 
 
+@_AS_WRITTEN
+class _Condition(TypedDict):
+    accuracy: float
+    calibration_error: float
+    answered: float
+
+
+def _check_types(edges: Any) -> Any:
+    """Raises `ValueError` if a measured share of attention has none to compare with."""
+    if missing := edges["shares"].keys() - edges["even"].keys():
+        raise ValueError(f"even lacks {', '.join(sorted(missing))}, which shares have")
+    return edges
+
+
+@_AS_WRITTEN
+class _Edges(TypedDict):
+    shares: dict[str, float]
+    even: dict[str, float]
+
+
 class _Measured(TypedDict):
     """The fields of every run, and optional fields that tables read."""
 
@@ -86,8 +106,8 @@ class _Measured(TypedDict):
     test_predicted: NotRequired[dict[str, _RANGES] | list[str]]
     test_kinds: NotRequired[dict[str, _Counts]]
     attention_mass: NotRequired[dict[str, float]]
-    conditions: NotRequired[dict[str, dict[str, float] | None]]
-    edge_attention: NotRequired[dict[Literal["shares", "even"], dict[str, float]]]
+    conditions: NotRequired[dict[str, _Condition | None]]
+    edge_attention: NotRequired[Annotated[_Edges, pydantic.AfterValidator(_check_types)]]
     baselines: NotRequired[dict[str, _Guess]]
 
 
@@ -165,10 +185,11 @@ def read_results(study: str, folder: str | os.PathLike = "results") -> list[Resu
     path = _path(study, folder)
     old = path.with_suffix("").glob("*.json")
     contents = [_check(each, load_json(each), study) for each in old]
-    lines = read_text(path, "JSON").splitlines() if path.exists() else []
+    lines = read_text(path, "JSON").split("\n") if path.exists() else []
     for number, line in enumerate(lines, 1):
         place = f"{path}:{number}"
-        contents.append(_check(place, parse_json(line, place, REMEDY), study))
+        if line.strip():
+            contents.append(_check(place, parse_json(line, place, REMEDY), study))
     results = {identity_of(content): content for content in contents}
     return sorted(results.values(), key=result_name)
 
@@ -266,6 +287,8 @@ def _from_ranges(place: str | os.PathLike, text: str) -> list[int]:
     ends = (part.split("-") for part in text.split(",") if part)
     ranges = [range(int(e[0]), int(e[-1]) + 1) for e in ends]
     count = sum(map(len, ranges))
+    if not all(ranges):
+        raise BadFileError(f"{place}: {text!r:.80} has a range without questions; {REMEDY}")
     if count > MOST:
         raise BadFileError(f"{place}: {count:,} wrong answers, of at most {MOST:,}; {REMEDY}")
     return list(itertools.chain.from_iterable(ranges))
@@ -311,6 +334,12 @@ def _check(place: str | os.PathLike, content: Any, study: str) -> Result:
         )
     if isinstance(content.get("test_wrong"), str):
         content["test_wrong"] = _from_ranges(place, content["test_wrong"])
+    if not study.startswith(SEARCHES):
+        wrong, count = content["test_wrong"], content["questions"]["test"]
+        if len({*wrong}) < len(wrong) or wrong and not 0 <= min(wrong) <= max(wrong) < count:
+            raise BadFileError(
+                f"{place}: test_wrong: it is not of questions 0 to {count - 1}, each once; {REMEDY}"
+            )
     if "test_predicted" in content:
         content["test_predicted"] = _in_order(place, content)
     return content

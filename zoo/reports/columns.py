@@ -14,6 +14,7 @@ from zoo.reports.scores import (
     guess_score,
     join_folds,
     kind_score,
+    kind_size,
     list_numbers,
     pool_folds,
     recorded_kinds,
@@ -29,7 +30,7 @@ PRINTED = "-printed"
 OTHERS = "reported, not measured here"
 # Tokens that a head supervised by each signal attends to.
 SIGNALS = {
-    "dependency": "syntactic heads",
+    "dependency": "syntactic heads, within sentences",
     "coref_all": "all mentions of the chain",
     "coref_previous": "the mention before",
     "coref_next": "the next mention",
@@ -40,8 +41,9 @@ COUNTS = ["runs", "seeds a task", "backend"]
 Column = list[str]
 
 
-def _attention_mass(signal: str, run: Result) -> float:
-    return 100 * run["attention_mass"][signal]
+def _attention_mass(signal: str, run: Result) -> float | None:
+    share = run["attention_mass"].get(signal)
+    return None if share is None else 100 * share
 
 
 def _percent(number: float | None) -> str:
@@ -52,18 +54,20 @@ def _as_printed(number: float | None) -> str:
     return "–" if number is None else str(number)
 
 
-def score_cell(runs: list[Result] | None, score: Callable[[Result], float] = score) -> str:
+def score_cell(runs: list[Result] | None, score: Callable[[Result], float | None] = score) -> str:
     """Formats the score of the best run by validation.
 
-    Mean ± standard deviation over the seeds at its settings follows in parentheses.
+    Mean ± standard deviation over the seeds at its settings follows in parentheses. Nothing is
+    given if the score of one of these is unknown.
     """
-    if not runs:
+    alike = at_best_settings(runs) if runs else []
+    scores = [points for points in map(score, alike) if points is not None]
+    if not scores or len(scores) < len(alike):
         return "–"
-    scores = list(map(score, at_best_settings(runs)))
     spread = ""
     if len(scores) > 1:
         spread = f" ({statistics.mean(scores):.1f} ± {statistics.stdev(scores):.1f})"
-    return f"{score(best_result(runs)):.1f}{spread}"
+    return f"{score(best_result(alike)):.1f}{spread}"
 
 
 def _edge_cell(measured: list[dict[str, dict[str, float]]], name: str) -> str:
@@ -106,7 +110,7 @@ class StudyColumns:
             own = rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
             pending += [row for row in own if row not in pending]
             # Published columns come after those of the model and of its printed version.
-            if not following.endswith(PRINTED):
+            if following != model.removesuffix(PRINTED) + PRINTED:
                 columns += map(self._published, pending)
                 pending = []
         return columns
@@ -154,33 +158,30 @@ class StudyColumns:
 
     def heads(self) -> list[Column]:
         """Returns the attention mass of heads by signal; nothing if it is unmeasured."""
-        measured = {m: runs for (m, _), runs in self.groups.items() if "attention_mass" in runs[0]}
+        measured = self._measuring("attention_mass")
         columns = [["attention in %", *(f"to {meaning}" for meaning in SIGNALS.values())]]
-        for model in sort_models(self.name, measured):
-            column = [f"`{model}`"]
-            for signal in SIGNALS:
-                runs = [run for run in measured[model] if signal in run["attention_mass"]]
-                column.append(score_cell(runs, functools.partial(_attention_mass, signal)))
-            columns.append(column)
+        for (model, task), runs in measured.items():
+            masses = (functools.partial(_attention_mass, signal) for signal in SIGNALS)
+            several = f", {task_label(self.name, task)}" if len(self.study.tasks) > 1 else ""
+            columns.append([f"`{model}`{several}", *(score_cell(runs, mass) for mass in masses)])
         return columns if measured else []
 
     def edges(self) -> list[Column]:
         """Returns attention by edge type, a row per model and task; nothing if it is unmeasured."""
-        measured = {
-            key: at_best_settings(runs)
-            for key, runs in self.groups.items()
-            if "edge_attention" in runs[0]
-        }
-        keys = [
-            (m, task) for m in self.models for task in self.study.tasks if (m, task) in measured
-        ]
-        types = {name for key in keys for name in measured[key][0]["edge_attention"]["shares"]}
-        labels = (f"`{model}`, {task_label(self.name, task)}" for model, task in keys)
+        groups = self._measuring("edge_attention").items()
+        measured = {k: [run["edge_attention"] for run in at_best_settings(v)] for k, v in groups}
+        types = {name for each in measured.values() for name in each[0]["shares"]}
+        labels = (f"`{model}`, {task_label(self.name, task)}" for model, task in measured)
         columns = [["attention in % (if all edges were alike)", *labels]]
         for name in sort_edge_types(types):
-            cells = (_edge_cell([run["edge_attention"] for run in measured[k]], name) for k in keys)
-            columns.append([name, *cells])
-        return columns if keys else []
+            columns.append([name, *(_edge_cell(each, name) for each in measured.values())])
+        return columns if measured else []
+
+    def _measuring(self, name: str) -> dict[tuple[str, int | str], list[Result]]:
+        """Returns the runs that have a measurement, by model and task in their order."""
+        keys = ((model, task) for model in self.models for task in self.study.tasks)
+        found = {key: [run for run in self.groups.get(key, ()) if name in run] for key in keys}
+        return {key: runs for key, runs in found.items() if runs}
 
     def measured(self, model: str) -> Column:
         tasks = [self.groups.get((model, task)) for task in self.study.tasks]
@@ -208,9 +209,10 @@ class StudyColumns:
             parts = [functools.partial(run_kind_score, kind) for kind in self.kinds]
             cells = [score_cell(tasks[0], part) for part in parts]
             if self.joint:
-                best = best_result(tasks[0]) if tasks[0] else None
-                failed = str(sum(part(best) > FAILED for part in parts)) if best else "–"
-                cells = [failed, *cells]
+                best = [part(best_result(tasks[0])) for part in parts] if tasks[0] else []
+                known = [error for error in best if error is not None]
+                failed = sum(error > FAILED for error in known)
+                cells = [str(failed) if known and len(known) == len(best) else "–", *cells]
             return cells
         if not all(tasks):
             return ["–", "–"]
@@ -247,7 +249,7 @@ class StudyColumns:
             folds = [run for run in tasks if run]
             tasks.append(join_folds(folds) if len(folds) == len(tasks) else None)
         sizes = (str(run["questions"]["test"]) if run else "–" for run in tasks)
-        counts = (str(first.get("test_kinds", {}).get(kind, (0, 0))[1]) for kind in kinds)
+        counts = (str(kind_size(kind, known.values())) for kind in kinds)
         columns = [["questions", *sizes, *counts]]
         for name, guessed in first["baselines"].items():
             scores = (_percent(guess_score(run, name) if run else None) for run in tasks)

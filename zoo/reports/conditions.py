@@ -27,7 +27,7 @@ GOALS = {
     WORST: "< 3.0",
 }
 
-Score = Callable[[Result], Any]
+Score = Callable[[Result], float | None]
 
 
 def condition_columns(made: StudyColumns) -> list[Column]:
@@ -46,20 +46,16 @@ def condition_columns(made: StudyColumns) -> list[Column]:
     scores |= {ANSWERABLE: _answerable(UNANSWERABLE), HALF: _answerable(HALF_TOLD)}
     scores |= {CALIBRATION: _calibration, WORST: _worst}
     columns = (
-        [heading, *(_cell(own, score) for own in runs), GOALS.get(heading, "")]
+        [heading, *(score_cell(own, score) for own in runs), GOALS.get(heading, "")]
         for heading, score in scores.items()
     )
     return [[made.study.measure, *labels, "goal, prepared"], *columns]
 
 
-def _cell(runs: list[Result], score: Score) -> str:
-    return "–" if any(score(run) is None for run in runs) else score_cell(runs, score)
-
-
 def _accuracy(name: str) -> Score:
     def accuracy(run: Result) -> float | None:
         # A condition is missing if no story of the task names things.
-        scores = run["conditions"].get(name)
+        scores = _conditions(run).get(name)
         return scores and 100 * scores["accuracy"]
 
     return accuracy
@@ -67,18 +63,25 @@ def _accuracy(name: str) -> Score:
 
 def _answerable(name: str) -> Score:
     def answerable(run: Result) -> float | None:
-        conditions = run["conditions"]
-        if name not in conditions:
+        conditions = _conditions(run)
+        if not {name, UNCHANGED} <= conditions.keys():
             return None
         return 50 * (conditions[UNCHANGED]["answered"] + 1 - conditions[name]["answered"])
 
     return answerable
 
 
-def _calibration(run: Result) -> float:
-    return 100 * run["conditions"][UNCHANGED]["calibration_error"]
+def _calibration(run: Result) -> float | None:
+    scores = _conditions(run).get(UNCHANGED)
+    return scores and 100 * scores["calibration_error"]
 
 
-def _worst(run: Result) -> float:
-    known = filter(None, run["conditions"].values())
-    return 100 * max(scores["calibration_error"] for scores in known)
+def _worst(run: Result) -> float | None:
+    errors = [100 * scores["calibration_error"] for scores in _conditions(run).values()]
+    return max(errors, default=None)
+
+
+def _conditions(run: Result) -> dict[str, Any]:
+    """Returns the scores of a run by condition, without those that are missing."""
+    scores = run.get("conditions", {})
+    return {name: each for name, each in scores.items() if each is not None}

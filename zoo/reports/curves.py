@@ -1,5 +1,6 @@
 """Curves of scores against one numeric argument or setting, such as passes, slots or questions."""
 
+import itertools
 import math
 import statistics
 from typing import Any, NamedTuple
@@ -55,19 +56,23 @@ def curves_of(study: str, runs: list[Result]) -> Panels:
 def shares_of(study: str, runs: list[Result]) -> dict[str, dict[str, dict[str, float]]]:
     """Returns the mean attention to edges of each type in percent, by group and label of a task.
 
+    If several models were measured, a group is one for each of them.
+
     The first entry of a group is the attention if all edges were alike, in its first task.
     """
-    known, groups = STUDIES[study], group_runs(runs)
+    known, groups = STUDIES[study], group_runs(run for run in runs if "edge_attention" in run)
     panels: dict[str, dict[str, dict[str, float]]] = {}
-    for model in sort_models(study, (run["model"] for run in runs)):
-        for key, task in known.tasks.items():
-            alike = at_best_settings(groups[model, key]) if (model, key) in groups else []
-            measured = [run["edge_attention"] for run in alike if "edge_attention" in run]
-            if measured:
-                panel = panels.setdefault(task.group, {"all alike": _mean(measured, "even")})
-                value = _value(known.by[0], task, alike)
-                label = f"{value:,}" if _is_number(value) else task.label
-                panel[label] = _mean(measured, "shares")
+    models = sort_models(study, (model for model, _ in groups))
+    for model, (key, task) in itertools.product(models, known.tasks.items()):
+        if (model, key) not in groups:
+            continue
+        alike = at_best_settings(groups[model, key])
+        measured = [run["edge_attention"] for run in alike]
+        title = f"{task.group}, {model}" if len(models) > 1 else task.group
+        panel = panels.setdefault(title, {"all alike": _mean(measured, "even")})
+        value = _value(known.by[0], task, alike)
+        label = f"{value:,}" if _is_number(value) else task.label
+        panel[label] = _mean(measured, "shares")
     return panels
 
 
@@ -75,7 +80,7 @@ def _value(by: str, task: Task, runs: list[Result] | None) -> Any:
     """Returns a task's argument or setting; an unset `train_size` means all questions."""
     value = {**task.settings, **task.arguments}.get(by)
     if value is None and by == "train_size" and runs:
-        return runs[0]["questions"]["train"]
+        return runs[0]["questions"].get("train")
     return value
 
 
@@ -128,7 +133,8 @@ def numbers_of(run: Result) -> dict[str, float]:
 
     model = configuration(run["model"])
     defaults = getattr(architectures, model.class_name).defaults()
-    recorded = {**defaults, **model.arguments, **run["settings"], **run["settings"]["arguments"]}
+    settings = run.get("settings", {})
+    recorded = {**defaults, **model.arguments, **settings, **settings.get("arguments", {})}
     return {name: n for name, n in recorded.items() if _is_number(n) and name != "seed"}
 
 

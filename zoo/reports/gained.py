@@ -68,10 +68,11 @@ def gains(
             "the data that they were tested on."
         )
     answered = dict(zip(before["test_wrong"], before.get("test_predicted", ()), strict=False))
+    gained = set(before["test_wrong"]) - set(after["test_wrong"])
     rows = [
         [str(n + 1), text, right, answered.get(n, "–")]
         for n, (text, right) in enumerate(questions)
-        if n in set(before["test_wrong"]) - set(after["test_wrong"])
+        if n in gained
     ]
     if shown is not None and len(rows) > shown:
         shortest = sorted(rows, key=lambda row: len(row[1]))[:shown]

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from keras_corefmem.utils.files import read_text
-from keras_corefmem.utils.markdown import markdown_table
+from keras_corefmem.utils.markdown import markdown_table, table_cell
 from zoo.experiments.results import Result
 from zoo.experiments.studies import ERROR, study_named
 from zoo.reports.columns import score_cell
@@ -115,7 +115,7 @@ def by_label(study: str, path: str | os.PathLike, folder: str | os.PathLike = "r
             score = functools.partial(_score, frozenset(questions), known.measure == ERROR)
             cells = (score_cell(groups[model, task], score) for model in there)
             share = f"{len(questions) / len(every):.0%}"
-            table.append([label, str(len(questions)), share, *cells])
+            table.append([table_cell(label), str(len(questions)), share, *cells])
         title = [task_label(study, task)] if len(known.tasks) > 1 else []
         parts += [*title, markdown_table(table)]
     return "\n\n".join(parts)

@@ -1,5 +1,6 @@
 """Pictures of scores against one argument."""
 
+import itertools
 import statistics
 import textwrap
 from typing import Any
@@ -68,7 +69,7 @@ def draw_shares(
 
     bars = [bar for panel in panels.values() for bar in panel.values()]
     names = sort_edge_types({name for bar in bars for name in bar})
-    colours = dict(zip(names, (LINE, *COLOURS), strict=False))
+    colours = dict(zip(names, itertools.cycle((LINE, *COLOURS)), strict=False))
     figure, grid = new_figure(
         (1 + 1.9 * len(panels), 3.6), heading, counts, grid=(1, len(panels)), sharey=True
     )

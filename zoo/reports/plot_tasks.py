@@ -1,7 +1,8 @@
 """Pictures of scores by task and model, and by kind of question and model."""
 
+import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -14,6 +15,7 @@ from zoo.reports.scores import (
     group_runs,
     guess_score,
     kind_score,
+    kind_size,
     recorded_kinds,
     run_kind_score,
     score,
@@ -143,14 +145,13 @@ def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
     ((task, named),) = STUDIES[study].tasks.items()
     alike = {model: at_best_settings(groups[model, task]) for model in models}
     first = groups[models[0], task][0]
-    sizes = [first["questions"]["test"]]
-    sizes += [first["test_kinds"].get(kind, (0, 0))[1] for kind in kinds]
+    sizes = [first["questions"]["test"], *(kind_size(kind, runs) for kind in kinds)]
     names = [named.label, *kinds.values()]
     labels = [f"{name} ({size:,})" for name, size in zip(names, sizes, strict=True)]
     measured: dict[str, list[Scores]] = {
         model: [
             list(map(score, group)),
-            *([run_kind_score(kind, run) for run in group] for kind in kinds),
+            *(_known(run_kind_score(kind, run) for run in group) for kind in kinds),
         ]
         for model, group in alike.items()
     }
@@ -160,7 +161,7 @@ def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
         rows = list(zip(*measured.values(), strict=True))
         high_is_good = measure != ERROR
         return draw_shades(heading, counts, labels, models, rows, high_is_good, beside_first=True)
-    guesses: dict[str, Scores] = {
+    guesses = {
         name: [guess_score(first, name), *(kind_score(k, guess["kinds"]) for k in kinds)]
         for name, guess in first.get("baselines", {}).items()
     }
@@ -172,21 +173,30 @@ def draw_kinds(study: str, runs: list[Result], models: list[str]) -> Any:
     return figure
 
 
+def _known(scores: Iterable[float | None]) -> list[float]:
+    return [score for score in scores if score is not None]
+
+
 def _draw_dots(
-    axes: Any, measured: dict[str, list[Scores]], guesses: dict[str, Scores], labels: list[str]
+    axes: Any,
+    measured: dict[str, list[Scores]],
+    guesses: dict[str, list[float | None]],
+    labels: list[str],
 ) -> None:
     """Draws a row of dots for each label; `guesses` are scores of baselines that do not read."""
     places = range(len(labels))
     for y in places:
         axes.axhline(y, color=LINE, linewidth=0.8, zorder=0)
-    for (name, values), marker in zip(guesses.items(), "|x+", strict=False):
-        axes.scatter(values, places, color=PALE, marker=marker, s=45, label=name, zorder=2)
+    for (name, values), marker in zip(guesses.items(), "|x+1234", strict=False):
+        shown = [math.nan if value is None else value for value in values]
+        axes.scatter(shown, places, color=PALE, marker=marker, s=45, label=name, zorder=2)
     for n, (model, rows) in enumerate(measured.items()):
         style = {"color": COLOURS[n], "zorder": 3}
         heights = [y + 0.13 * (n - (len(measured) - 1) / 2) for y in places]
         for up, scores in zip(heights, rows, strict=True):
-            axes.plot([min(scores), max(scores)], [up, up], linewidth=2.5, alpha=0.5, **style)
-        means = list(map(statistics.mean, rows))
+            ends = [min(scores), max(scores)] if scores else []
+            axes.plot(ends, [up] * len(ends), linewidth=2.5, alpha=0.5, **style)
+        means = [statistics.mean(scores) if scores else math.nan for scores in rows]
         axes.scatter(means, heights, marker=MARKERS[n], s=36, label=model, **style)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(left=-1)

@@ -21,7 +21,7 @@ from zoo.reports.curves import (
 from zoo.reports.plot_curves import draw_curves, draw_shares
 from zoo.reports.plot_style import style
 from zoo.reports.plot_tasks import draw_kinds, draw_published, draw_tasks
-from zoo.reports.scores import group_runs, recorded_runs, sort_models
+from zoo.reports.scores import at_best_settings, group_runs, recorded_runs, sort_models
 from zoo.reports.searches import read_search
 
 # Metadata that would make files differ from one time or version to another.
@@ -77,7 +77,8 @@ def figures_of(study: str, runs: list[Result]) -> dict[str, Any]:
         if not shares:
             return {"": curves}
         heading = f"{study}: attention to edges by {known.by[1]}"
-        counts = [len(runs) for runs in group_runs(runs).values()]
+        measured = group_runs(run for run in runs if "edge_attention" in run).values()
+        counts = [len(at_best_settings(group)) for group in measured]
         return {"": curves, "-attention": draw_shares(heading, shares, known.by[1], counts)}
     if not known.kinds:
         figures = {"": draw_tasks(study, runs), "-published": draw_published(study, runs)}
@@ -153,7 +154,7 @@ def redraw(page: str | os.PathLike, results: str | os.PathLike = "results") -> l
         >>> paths = zoo.reports.redraw("results/README.md")  # doctest: +SKIP
     """
     page = pathlib.Path(page)
-    links = re.findall(r"\((\S+)\.png\)", page.read_text(encoding="utf-8"))
+    links = re.findall(r"\(([^\s()]+)\.png\)", page.read_text(encoding="utf-8"))
     places = [pathlib.Path(os.path.normpath(page.parent / link)) for link in dict.fromkeys(links)]
     figures = _figures_named({place.name for place in places}, results)
     shown = ((place, figures[place.name]) for place in places if place.name in figures)

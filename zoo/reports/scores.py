@@ -48,8 +48,9 @@ def pool_folds(folds: Iterable[Iterable[Result]]) -> list[Result]:
 
 def join_folds(runs: list[Result]) -> Result:
     """Joins one run per fold: test questions are pooled, and validation scores are averaged."""
-    parts = runs[0]["questions"]
-    joined = {**runs[0], "questions": {p: sum(r["questions"][p] for r in runs) for p in parts}}
+    counts = [run["questions"] for run in runs]
+    parts = [part for part in counts[0] if all(part in each for each in counts)]
+    joined = {**runs[0], "questions": {p: sum(each[p] for each in counts) for p in parts}}
     for name in ("valid_accuracy", "valid_loss"):
         joined[name] = statistics.mean(run[name] for run in runs)
     starts = itertools.accumulate((run["questions"]["test"] for run in runs), initial=0)
@@ -58,9 +59,11 @@ def join_folds(runs: list[Result]) -> Result:
     joined.pop("test_predicted", None)
     if all("test_predicted" in run for run in runs):
         joined["test_predicted"] = [answer for run in runs for answer in run["test_predicted"]]
+    guesses = [run.get("baselines", {}) for run in runs]
     joined["baselines"] = {
-        name: {"wrong": sum(run["baselines"][name]["wrong"] for run in runs), "kinds": {}}
-        for name in runs[0].get("baselines", {})
+        name: {"wrong": sum(each[name]["wrong"] for each in guesses), "kinds": {}}
+        for name in guesses[0]
+        if all(name in each for each in guesses)
     }
     return joined
 
@@ -71,16 +74,24 @@ def score(run: Result) -> float:
     return error if STUDIES[run["study"]].measure == ERROR else 100 - error
 
 
-def kind_score(kind: str, counts: dict[str, list[int]]) -> float:
-    """Returns the percentage of the questions of a kind that are answered right."""
+def kind_score(kind: str, counts: dict[str, list[int]]) -> float | None:
+    """Returns the percentage of the questions of a kind that are right; `None` without any."""
     right, count = counts.get(kind, (0, 0))
-    return 100 * right / max(count, 1)
+    return 100 * right / count if count else None
 
 
-def run_kind_score(kind: str, run: Result) -> float:
+def run_kind_score(kind: str, run: Result) -> float | None:
     """Returns the error or accuracy of a run on the test questions of a kind, in percent."""
-    accuracy = kind_score(kind, run["test_kinds"])
-    return 100 - accuracy if STUDIES[run["study"]].measure == ERROR else accuracy
+    accuracy = kind_score(kind, run.get("test_kinds", {}))
+    if accuracy is None or STUDIES[run["study"]].measure != ERROR:
+        return accuracy
+    return 100 - accuracy
+
+
+def kind_size(kind: str, runs: Iterable[Result]) -> int:
+    """Returns the number of test questions of a kind, by the first run that counted them."""
+    counted = (run.get("test_kinds", {}).get(kind, (0, 0))[1] for run in runs)
+    return next(filter(None, counted), 0)
 
 
 def recorded_kinds(study: str, runs: Iterable[Result]) -> dict[str, str]:
@@ -89,9 +100,10 @@ def recorded_kinds(study: str, runs: Iterable[Result]) -> dict[str, str]:
     return {kind: label for kind, label in STUDIES[study].kinds.items() if kind in counted}
 
 
-def guess_score(run: Result, name: str) -> float:
-    """Returns the percentage of a run's test questions that a baseline guesses right."""
-    return 100 - 100 * run["baselines"][name]["wrong"] / run["questions"]["test"]
+def guess_score(run: Result, name: str) -> float | None:
+    """Returns the percentage of a run's test questions that a baseline guesses right, if known."""
+    guess = run.get("baselines", {}).get(name)
+    return guess and 100 - 100 * guess["wrong"] / run["questions"]["test"]
 
 
 def sort_models(study: str, models: Iterable[str]) -> list[str]:

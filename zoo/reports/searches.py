@@ -2,8 +2,7 @@
 
 import json
 import os
-
-import numpy as np
+import statistics
 
 from keras_corefmem.utils.markdown import markdown_table
 from zoo.experiments.results import (
@@ -50,9 +49,14 @@ def seed_columns(groups: list[list[Result]]) -> list[list[str]]:
     return [
         *([name, *(json.dumps(first.get(name)) for first in firsts)] for name in chosen),
         ["seeds", *(str(len(trials)) for trials in groups)],
-        ["valid accuracy", *(f"{np.mean(each):.1f}% ± {np.std(each):.1f}" for each in scores)],
-        ["valid loss", *(f"{np.mean(each):.4f}" for each in losses)],
+        ["valid accuracy", *map(_mean_and_spread, scores)],
+        ["valid loss", *(f"{statistics.mean(each):.4f}" for each in losses)],
     ]
+
+
+def _mean_and_spread(scores: list[float]) -> str:
+    spread = f" ± {statistics.stdev(scores):.1f}" if len(scores) > 1 else ""
+    return f"{statistics.mean(scores):.1f}%{spread}"
 
 
 def search_columns(trials: list[Result]) -> list[list[list[str]]]:

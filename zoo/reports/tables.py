@@ -24,6 +24,9 @@ from zoo.reports.significance import comparison
 
 # Maximum number of questions in a list on a page.
 SHOWN = 6
+# Marks of what can be reported.
+_NAMES = "|".join(["coreference", rf"{SEARCHES}/\S+", *map(re.escape, STUDIES)])
+START = re.compile(rf"<!-- (?:results|number) (?:{_NAMES}) [^>]*-->")
 
 
 def commands(runs: Iterable[Result]) -> list[str]:
@@ -140,12 +143,19 @@ def fill(
     Returns:
         The text with updated tables and numbers.
 
+    Raises:
+        ValueError: if something that a mark names does not exist, or a mark of a study has no end
+            or other words.
+
     Example:
         >>> zoo.reports.fill("<!-- results sst -->\\nold\\n<!-- end -->").splitlines()[1][:16]
         'No run of `sst` '
     """
 
+    starts = collections.Counter(START.findall(text))
+
     def replace(match: re.Match[str]) -> str:
+        starts[match[1]] -= 1
         study, *words = match[2].split()
         if words == ["summary"]:
             made = summary(study, folder)
@@ -167,9 +177,16 @@ def fill(
     text = re.sub(marks, replace, text, flags=re.DOTALL)
 
     def look_up(match: re.Match[str]) -> str:
+        starts[match[1]] -= 1
         return f"{match[1]}{number(match[2], match[3], match[4], folder)}<!-- end -->"
 
-    return re.sub(r"(<!-- number (\S+) (\S+) ([^>]+) -->)[^<]*<!-- end -->", look_up, text)
+    text = re.sub(r"(<!-- number (\S+) (\S+) ([^>]+) -->)[^<]*<!-- end -->", look_up, text)
+    for mark in +starts:
+        raise ValueError(
+            f"{mark} cannot be filled: its words are wrong, or it or the mark before it has no "
+            "<!-- end -->; a table needs lines of its own for both."
+        )
+    return text
 
 
 def _table(columns: list[Column]) -> str:

@@ -1,5 +1,6 @@
 """Progress of a run: the best epoch, when to stop, and how to continue."""
 
+import math
 import pathlib
 import time
 from typing import Any
@@ -71,6 +72,8 @@ class Progress(keras.callbacks.Callback):
     def best_epoch(self) -> int:
         """Index of the best epoch so far, -1 before the first."""
         scores = [(logs["val_accuracy"], -logs["val_loss"]) for logs in self.history]
+        # NaN compares with no number: an epoch with it would stay the best of those as accurate.
+        scores = [(right, -math.inf if math.isnan(loss) else loss) for right, loss in scores]
         return max(range(len(scores)), key=scores.__getitem__, default=-1)
 
     @property

@@ -71,9 +71,16 @@ def test_wrong_answers_are_kept_by_answer(tmp_path):
         read_results("babi-1k", tmp_path)
 
 
+def test_lines_end_at_line_feeds_alone(tmp_path):
+    answers = ["a\u2028b", "c\x85", "d", "e", "f"]
+    text = json.dumps(result(test_predicted=answers), ensure_ascii=False)
+    (tmp_path / "babi-1k.jsonl").write_text(f"{text}\n\n", encoding="utf-8")
+    assert [each["test_predicted"] for each in read_results("babi-1k", tmp_path)] == [answers]
+
+
 @pytest.mark.parametrize("numbers", [[], [0], [1, 2], [5, 3, 4, 9], list(range(0, 2000, 3))])
 def test_ranges_hold_every_number(numbers, tmp_path):
-    append_result(result(test_wrong=numbers), tmp_path)
+    append_result(result(test_wrong=numbers, questions={"test": 2000}), tmp_path)
     assert read_results("babi-1k", tmp_path)[0]["test_wrong"] == sorted(numbers)
     assert as_ranges([7, 1, 2, 3, 7]) == "1-3,7"
 
@@ -173,6 +180,10 @@ def test_broken_results_are_named(line, message, name, place, tmp_path):
         ({"command": "corefmem 'train"}, "command: No closing quotation .*; remove it"),
         ({"settings": {"arguments": [1]}}, "settings.arguments: .* a valid dictionary"),
         ({"test_predicted": ["hall"]}, "test_predicted has not one answer for each"),
+        ({"test_wrong": "3-1,5"}, "'3-1,5' has a range without questions; remove it"),
+        ({"test_wrong": "3-5,4"}, "test_wrong: it is not of questions 0 to 999, each once"),
+        ({"test_wrong": [1000]}, "test_wrong: it is not of questions 0 to 999, each once"),
+        ({"test_wrong": [-1]}, "test_wrong: it is not of questions 0 to 999, each once"),
     ],
 )
 def test_results_that_fit_together_nowhere_are_named(fields, message, tmp_path):

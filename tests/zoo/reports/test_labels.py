@@ -2,7 +2,7 @@ import pytest
 
 from tests.support.commands import printed, refused
 from tests.support.results import record
-from zoo.reports.labels import read_labels
+from zoo.reports.labels import by_label, read_labels
 
 LABELS = "# by hand\n3\tcoreference\n\n 1\tcoreference\n3\tspeaker tracking\n20\tcoreference\n"
 
@@ -26,6 +26,12 @@ def test_scores_by_label(path, tmp_path, capsys):
         "| speaker tracking | 1 | 33% | 100.0 | 100.0 (50.0 ± 70.7) |",
         "| all with a label | 3 | 100% | 100.0 | 33.3 (50.0 ± 23.6) |",
     ]
+
+
+def test_labels_are_escaped(path, tmp_path):
+    path.write_text("1\ta | b\n")
+    record(tmp_path, wrong={0}, total=20)
+    assert "| a \\| b | 1 | 100% | 100.0 |" in by_label("babi-1k", path, tmp_path)
 
 
 def test_errors_of_a_task_by_label(path, tmp_path, capsys):

@@ -141,6 +141,35 @@ def test_attention_to_edges_is_bars_beside_curves(tmp_path):
     assert sum(bar.get_height() for bar in bars) == pytest.approx(5 * 100)
 
 
+def test_each_model_has_its_own_bars_and_seeds(tmp_path):
+    for model, share, seeds in (("ga-mage-gru-attention", 0.25, 2), ("as-gru", 0.75, 1)):
+        even = {"sequence": 0.5, "coreference": 0.5}
+        measured = {"shares": {"sequence": share, "coreference": 1 - share}, "even": even}
+        runs = plan("lambada-edges", None, [model], ["coreference-1000"], range(seeds))
+        write(tmp_path, runs, edge_attention=measured)
+    write(tmp_path, plan("lambada-edges", None, ["ga-mage-gru"], ["role-all"], range(7)))
+    runs = read_results("lambada-edges", tmp_path)
+    panels = plots.shares_of("lambada-edges", runs)
+    assert {title: panel["1,000"]["sequence"] for title, panel in panels.items()} == {
+        "coreference, ga-mage-gru-attention": 25.0,
+        "coreference, as-gru": 75.0,
+    }
+    heading = "lambada-edges: attention to edges by number of training passages"
+    drawn = figures("lambada-edges", tmp_path)["-attention"]
+    assert f"{heading}\nmean over 1–2 seeds" in texts(drawn)
+
+
+def test_pictures_side_by_side_are_redrawn(tmp_path):
+    write(tmp_path, plan("babi-passes"))
+    write(tmp_path, plan("babi-mentions"))
+    page = tmp_path / "page.md"
+    page.write_text("![](a/babi-passes.png)![one](babi-mentions.png) (other.png)\n")
+    names = {path.relative_to(tmp_path).as_posix() for path in plots.redraw(page, tmp_path)}
+    assert names == {
+        *("a/babi-passes.png", "a/babi-passes.svg", "babi-mentions.png", "babi-mentions.svg")
+    }
+
+
 def test_tasks_without_a_number_are_baselines(tmp_path):
     wrong = {"random": 60, "plain": 50}
     write(tmp_path, plan("babi-mentions"), lambda run: wrong.get(run.task, 10))
@@ -198,6 +227,9 @@ def test_any_setting_can_be_what_curves_are_drawn_against(tmp_path, capsys):
     assert len(colours[0]) == 2 and len(colours[1]) == 1 and colours[1] < colours[0]
     (shown,) = {text.get_color() for text in figure.axes[1].texts}
     assert {shown} == colours[1]
+    # Nor are runs of older versions, without settings.
+    write(tmp_path, plan("babi-1k", models=["ren"], tasks=[4], tag="old"), settings={})
+    assert curves_by(read_results("babi-1k", tmp_path), "slots").keys() == panels.keys()
     # One number alone is no curve, nor is what is no number.
     for name in ("learning_rate", "characters", "units"):
         message = f"--by {name}: no model has runs of babi-1k with several numbers of it; choose of"

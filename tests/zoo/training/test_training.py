@@ -230,6 +230,8 @@ def test_selection_and_the_end_of_training(tmp_path):
     assert progress.best_epoch == 2 and progress.finished
     progress.history = history((0.6, 2.5), (0.5, 2.6), accuracy=0.996)
     assert progress.finished
+    progress.history = history((0.6, float("nan")), (0.6, 2.5))
+    assert progress.best_epoch == 1
     progress.history = history((1.0, 0.2), (0.9, 0.2), (1.0, 0.1))
     assert not progress.finished
     progress.history = history((1.0, 0.3), (1.0, 0.2), (1.0, 0.1))
