@@ -14,12 +14,27 @@ from keras_corefmem.preprocessing.answers import check_kind
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.utils.checks import shapes_agree
 from keras_corefmem.utils.names import did_you_mean
-from zoo.architectures.inputs import MappedBatches, weights_of
+from zoo.architectures.inputs import MappedBatches, is_text, weights_of, words_of
 from zoo.reading.answers import SHOWN_WORDS, warn_of_unknown_words
 
 # Shares of unknown words from which texts are not those that a model was made for. A small
 # vocabulary covers its texts completely, a larger one never does.
 FEW_WORDS, SHARE_OF_FEW, SHARE_OF_MANY = 1000, 0.01, 0.12
+
+
+def of_features(method):
+    """Wraps a method of `keras.Model` that takes the features of one batch, to refuse texts."""
+
+    @functools.wraps(method)
+    def of_batch(self, x, *args, **kwargs):
+        if is_text(x):
+            raise ValueError(
+                f"{method.__name__} takes the features of one batch, not texts: make these by "
+                "`features, answers, weights = model.batches(examples, batch_size)[0]`."
+            )
+        return method(self, x, *args, **kwargs)
+
+    return of_batch
 
 
 def check_texts(preprocessor, examples):
@@ -158,12 +173,15 @@ def check_numbers(answers, weights, shape, training=True):
         ValueError: if there is no such answer, or an answer to train on is unknown.
     """
     answers = keras.ops.convert_to_numpy(answers)
+    if answers.shape[len(shape) - 1 :] == (1,):
+        answers = answers[..., 0]
     if answers.ndim != len(shape) - 1:
         return
     wrong = (answers < int(training)) | (answers >= shape[-1])
     if weights is not None:
         weights = keras.ops.convert_to_numpy(weights)
-        wrong &= np.reshape(weights, weights.shape + (1,) * (answers.ndim - weights.ndim)) != 0
+        missing = (1,) * (answers.ndim - weights.ndim)
+        wrong &= np.reshape(weights, weights.shape[: answers.ndim] + missing) != 0
     if wrong.any():
         place = tuple(np.argwhere(wrong)[0])
         number = int(answers[place])
@@ -193,23 +211,39 @@ def checked_validation(data, shape):
 def checked(data, shape, training=True):
     """Returns a data set or generator of features whose answers are checked before use."""
     check = functools.partial(checked_batch, shape=shape, training=training)
-    if isinstance(data, keras.utils.PyDataset) and not data.use_multiprocessing:
-        return MappedBatches(data, check)
+    if isinstance(data, keras.utils.PyDataset):
+        return MappedBatches(data, check, data.use_multiprocessing)
     if isinstance(data, types.GeneratorType):
         return (check(batch) for batch in data)
-    spec = getattr(data, "element_spec", None)
-    if isinstance(spec, tuple) and len(spec) > 1 and len(spec[1].shape) == len(shape) - 1 == 1:
-        return data.map(functools.partial(_check_in_graph, shape[-1], training))
-    return data
+    return _checked_dataset(data, shape, training) if hasattr(data, "element_spec") else data
 
 
-def _check_in_graph(count, training, features, answers, *weights):
+def _checked_dataset(data, shape, training):
     import tensorflow as tf
 
-    outside, unknown = (answers < 0) | (answers >= count), answers == 0
+    spec = data.element_spec
+    if not isinstance(spec, tuple) or {type(each) for each in spec[1:]} != {tf.TensorSpec}:
+        return data
+    rank, *ranks = [each.shape.rank for each in spec[1:]]
+    is_column = rank == len(shape) and spec[1].shape[-1] == 1
+    if None in ranks or not (is_column or rank == len(shape) - 1):
+        return data
+    return data.map(functools.partial(_check_in_graph, shape, training))
+
+
+def _check_in_graph(shape, training, features, answers, *weights):
+    import tensorflow as tf
+
+    words, rank = words_of(features), len(shape) - 1
+    if rank == 2 and words is not None and words.shape.rank == 2:
+        weights = [_of_words(each, words) for each in weights or [tf.ones_like(words)[:, 0]]]
+    numbers = answers[..., 0] if answers.shape.rank > rank else answers
+    outside, unknown = (numbers < 0) | (numbers >= shape[-1]), numbers == 0
     for each in weights:
-        outside, unknown = outside & (each != 0), unknown & (each != 0)
-    there_is_not = f"There is no answer of a number: they go from 1 to {count - 1}"
+        extra = rank - each.shape.rank
+        counts = (each[..., 0] if extra < 0 else each[(..., *[None] * extra)]) != 0
+        outside, unknown = outside & counts, unknown & counts
+    there_is_not = f"There is no answer of a number: they go from 1 to {shape[-1] - 1}"
     problems = [(outside, there_is_not)]
     if training:
         unlearned = "A number of an answer is 0, which is unknown and cannot be learned"
@@ -217,3 +251,12 @@ def _check_in_graph(count, training, features, answers, *weights):
     checks = [tf.debugging.Assert(~tf.reduce_any(wrong), [text]) for wrong, text in problems]
     with tf.control_dependencies(checks):
         return features, tf.identity(answers), *weights
+
+
+def _of_words(weights, words):
+    """Returns the weights of words, from those of words or sentences, see `weights_of`."""
+    import tensorflow as tf
+
+    if weights.shape.rank > 1:
+        return weights
+    return tf.cast(weights, "float32")[:, None] * tf.cast(words != 0, "float32")

@@ -61,6 +61,12 @@ def _encoder(value):
     raise ValueError(f"Input should be {names} or a Keras layer{end}")
 
 
+def _initializer(value):
+    keras = sys.modules.get("keras")
+    is_made = keras is not None and isinstance(value, keras.Initializer)
+    return keras.saving.serialize_keras_object(value) if is_made else value
+
+
 Size = Annotated[int, BeforeValidator(_integer), Field(ge=1)]
 Count = Annotated[int, BeforeValidator(_integer), Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -71,6 +77,8 @@ Tokens = Annotated[list[int | None] | None, LEARNED]
 Layer = Annotated[Any, AfterValidator(_layer)]
 # A layer is kept as its configuration: each use makes a copy with its own weights.
 Encoder = Annotated[Any, AfterValidator(_encoder)]
+# Kept as its configuration too: each weight starts with its own random numbers.
+Initializer = Annotated[Any, AfterValidator(_initializer)]
 EdgeTypes = Annotated[Any, AfterValidator(check_edge_types)]
 # One width, or one for each edge type.
 Sizes = Annotated[Size | list[Size], BeforeValidator(_list)]

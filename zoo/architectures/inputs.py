@@ -136,8 +136,8 @@ def validation_examples(data):
 class MappedBatches(keras.utils.PyDataset):
     """A `keras.utils.PyDataset` that applies a function to each batch of another one."""
 
-    def __init__(self, batches, function):
-        super().__init__(workers=batches.workers, max_queue_size=batches.max_queue_size)
+    def __init__(self, batches, function, use_multiprocessing=False):
+        super().__init__(batches.workers, use_multiprocessing, batches.max_queue_size)
         self.batches, self.function = batches, function
 
     @property
@@ -206,10 +206,17 @@ def with_weights(batches, table):
     return MappedBatches(batches, weigh)
 
 
-def weights_of(answers, features, weights=None, table=None):
-    """Returns the weights of answers in arrays: those passed, or 0 for tags of padding.
+def words_of(features):
+    """Returns the words among the features of sentences, as an array or tensor, or `None`."""
+    words = features.get("words") if isinstance(features, Mapping) else features
+    return words if hasattr(words, "shape") else None
 
-    They are multiplied by the weights in `table` by answer number, if there is one.
+
+def weights_of(answers, features, weights=None, table=None):
+    """Returns the weights of answers in arrays: those passed, but 0 for tags of padding.
+
+    Weights of words are returned as they are, so that they may count padding. The weights are
+    multiplied by those in `table` by answer number, if there is one.
     """
     if table is not None:
         weights = weights_of(answers, features, weights)
@@ -219,9 +226,8 @@ def weights_of(answers, features, weights=None, table=None):
             return factors
         weights = keras.ops.convert_to_numpy(weights)
         return factors * weights.reshape(weights.shape + (1,) * (factors.ndim - weights.ndim))
-    words = features.get("words") if isinstance(features, Mapping) else features
-    if weights is None and len(np.shape(answers)) == 2 and hasattr(words, "shape"):
-        words = keras.ops.convert_to_numpy(words)
-        if words.shape == np.shape(answers):
-            return (words != 0).astype("float32")
-    return weights
+    words, shape = words_of(features), np.shape(answers)
+    if words is None or len(shape) != 2 or np.shape(words) != shape or np.ndim(weights) > 1:
+        return weights
+    read = (keras.ops.convert_to_numpy(words) != 0).astype("float32")
+    return read if weights is None else read * keras.ops.convert_to_numpy(weights)[:, None]

@@ -58,6 +58,10 @@ class ReportsMeans(keras.Model):
         return super().train_on_batch(*args, **kwargs)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        if y is None:
+            raise ValueError(
+                "There are no answers: give y, or data of pairs of features and answers."
+            )
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         filled_up = training and self.mean_of_rows is not None
         self.share = self.share_of_examples(y) if filled_up else None

@@ -17,6 +17,7 @@ from zoo.architectures.checks import (
     checked,
     checked_validation,
     class_weights,
+    of_features,
     warn_of_other_texts,
     warn_of_unknown_answers,
 )
@@ -37,21 +38,6 @@ from zoo.architectures.inputs import (
 from zoo.architectures.losses import ReportsMeans, resolve_loss, resolve_metrics
 from zoo.architectures.optimizers import make_optimizer, match_optimizer
 from zoo.reading.answers import preprocessor_of, warn_of_missing_structure
-
-
-def of_features(method):
-    """Wraps a method of `keras.Model` that takes the features of one batch, to refuse texts."""
-
-    @functools.wraps(method)
-    def of_batch(self, x, *args, **kwargs):
-        if is_text(x):
-            raise ValueError(
-                f"{method.__name__} takes the features of one batch, not texts: make these by "
-                "`features, answers, weights = model.batches(examples, batch_size)[0]`."
-            )
-        return method(self, x, *args, **kwargs)
-
-    return of_batch
 
 
 class TextTrainer(ReportsMeans, LightModel):
@@ -140,8 +126,19 @@ class TextTrainer(ReportsMeans, LightModel):
         # Keras expects this of models that override `compile`.
         self.compile(**keras.saving.deserialize_keras_object(config))
 
-    train_on_batch = of_features(ReportsMeans.train_on_batch)
-    test_on_batch = of_features(keras.Model.test_on_batch)
+    @of_features
+    def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, return_dict=False):
+        """Makes one step of training as Keras does, with answers and weights as in `fit`."""
+        weights = self._class_weights(class_weight)
+        x, sample_weight, class_weight = self._checked_arrays(x, y, sample_weight, weights)
+        return super().train_on_batch(x, y, sample_weight, class_weight, return_dict)
+
+    @of_features
+    def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
+        """Evaluates one batch as Keras does, with answers and weights as in `evaluate`."""
+        x, sample_weight, _ = self._checked_arrays(x, y, sample_weight, training=False)
+        return super().test_on_batch(x, y, sample_weight, return_dict)
+
     predict_on_batch = of_features(keras.Model.predict_on_batch)
 
     def batches(self, examples, batch_size=32, shuffle=False, seed=0, **kwargs):
@@ -190,14 +187,19 @@ class TextTrainer(ReportsMeans, LightModel):
         batches = make(encoded, **options)
         return batches, make(held, batch_size=held_size) if held else None
 
-    def _checked_arrays(self, x, y, sample_weight, weights, is_split):
+    def _class_weights(self, class_weight):
+        if not class_weight:
+            return None
+        return class_weights(class_weight, self.preprocessor, self.output.shape)
+
+    def _checked_arrays(self, x, y, sample_weight, weights=None, is_split=False, training=True):
         """Checks features in any form that Keras takes; returns them, sample and class weights."""
         shape = self.output.shape
         if y is None:
-            x = checked(x, shape)
+            x = checked(x, shape, training)
         else:
             sample_weight = weights_of(y, x, sample_weight)
-            check_numbers(y, sample_weight, shape)
+            check_numbers(y, sample_weight, shape, training)
             if weights is not None and len(shape) == 3 and not is_split:
                 sample_weight, weights = weights_of(y, x, sample_weight, weights), None
         return x, sample_weight, None if weights is None else by_number(weights, shape)
@@ -261,13 +263,11 @@ class TextTrainer(ReportsMeans, LightModel):
             self.compile()
         match_optimizer(self)
         x, validation_data = opened(x), opened(validation_data)
-        held, weights = validation_examples(validation_data), None
+        held, weights = validation_examples(validation_data), self._class_weights(class_weight)
         rows = rows_of_batches(batch_size)
         size = rows_of_batches(kwargs.pop("validation_batch_size", rows), "validation_batch_size")
         last, steps = kwargs.pop("validation_steps", None), kwargs.get("steps_per_epoch")
         check_steps(validation_steps=last, steps_per_epoch=steps)
-        if class_weight:
-            weights = class_weights(class_weight, self.preprocessor, self.output.shape)
         if is_text(x):
             if sample_weight is not None:
                 raise ValueError("sample_weight is for arrays; weigh texts by class_weight.")
@@ -360,11 +360,8 @@ class TextTrainer(ReportsMeans, LightModel):
             if isinstance(x, Batches):
                 warn_of_unknown_answers(self.preprocessor, x.encoded, examples)
                 x, batch_size = x.in_order(kwargs.pop("steps", None)), None
-            elif y is None:
-                x = checked(x, self.output.shape, training=False)
             else:
-                sample_weight = weights_of(y, x, sample_weight)
-                check_numbers(y, sample_weight, self.output.shape, training=False)
+                x, sample_weight, _ = self._checked_arrays(x, y, sample_weight, training=False)
         with keeping_weights(self):
             return super().evaluate(x, y, batch_size, verbose, sample_weight, **kwargs)
 

@@ -64,6 +64,14 @@ def test_every_variant_is_what_its_name_says(name, tmp_path):
     assert not model.config["joint"] and not model.preprocessor.joint
 
 
+def test_arguments_of_absent_parts_are_known_to_be_unread():
+    of_loss = {"loss_weight", "row_weight"}
+    model = build(self_attention="early")
+    assert {*of_loss, "encoder_at", "late_layers", "carry"} <= model.unread
+    assert not of_loss & build(self_attention="early", supervision=["coref_all"]).unread
+    assert "encoder_at" not in build(encoder="coref_gru", encoder_at="modeling").unread
+
+
 @pytest.mark.thorough
 def test_targets_change_the_loss_alone():
     model = make("bidaf-supervised")

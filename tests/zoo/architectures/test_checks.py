@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import itertools
+import pickle
 
 import keras
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import zoo
 from tests.support.evaluation import QUICK
 from tests.support.model_cases import ANNOTATED, LABELLED, LISTS, STORIES, TAGGED, make, shared
+from zoo.architectures.checks import checked
 
 SENTENCES = [" ".join(sentence.words) for sentence in TAGGED]
 UNSEEN = [*STORIES[:3], dataclasses.replace(STORIES[3], answer="attic", source="qa1.txt:7")]
@@ -147,6 +149,92 @@ def test_padding_of_tags_to_validate_on_weighs_nothing():
     loss, accuracy = model.evaluate(TAGGED, verbose=0)
     assert history["val_loss"] == [pytest.approx(loss, rel=1e-5)]
     assert history["val_accuracy"] == [pytest.approx(accuracy)]
+
+
+class Whole(keras.utils.PyDataset):
+    """One batch, as a user might make it."""
+
+    def __init__(self, *batch, **options):
+        super().__init__(**options)
+        self.batch = batch
+
+    def __len__(self):
+        return 1
+
+    def __getitem__(self, index):
+        return self.batch
+
+
+def test_padding_of_tags_weighs_nothing_however_it_is_passed():
+    model = make("dmn-tagger", passes=1, bidirectional=False, dropout=0.0, word_dropout=0.0)
+    model.compile(keras.optimizers.SGD(0.0), **QUICK)
+    expected = pytest.approx(model.evaluate(TAGGED, verbose=0), rel=1e-5)
+    features, answers, _ = model.batches(TAGGED, 24)[0]
+    assert (answers == 0).any()
+    of_sentences = np.ones(24, "float32")
+    assert model.test_on_batch(features, answers) == expected
+    assert model.evaluate(features, answers, sample_weight=of_sentences, verbose=0) == expected
+    model.reset_metrics()
+    assert model.train_on_batch(features, answers) == expected
+    data = Whole(features, answers, workers=2, use_multiprocessing=True)
+    weighed = checked(data, model.output.shape)
+    assert weighed.use_multiprocessing and weighed.workers == 2
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(weighed))[0][2], features["words"] != 0)
+    tf = pytest.importorskip("tensorflow")
+    for arrays in ((features, answers), (features, answers, of_sentences)):
+        batches = tf.data.Dataset.from_tensor_slices(arrays).batch(8)
+        assert model.evaluate(batches, verbose=0) == expected
+        history = model.fit(batches, validation_data=batches, verbose=0).history
+        assert [history[name][0] for name in ("loss", "accuracy")] == expected
+        assert [history[f"val_{name}"][0] for name in ("loss", "accuracy")] == expected
+    wrong = tf.data.Dataset.from_tensors((features, answers + 9))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="they go from 1 to 5"):
+        model.evaluate(wrong, verbose=0)
+
+
+def test_answers_of_one_batch_are_checked_and_weighed():
+    model = make("qrn", l2=0.0)
+    model.compile(keras.optimizers.SGD(0.0), **QUICK)
+    features, answers, _ = model.batches(STORIES[:8], 8)[0]
+    with pytest.raises(ValueError, match="example 0 is number 0, which is unknown and cannot be"):
+        model.train_on_batch(features, answers * 0)
+    with pytest.raises(ValueError, match="example 0 is number 9, which there is not"):
+        model.test_on_batch(features, answers * 0 + 9)
+    with pytest.raises(ValueError, match="class_weight: there is no answer 'attic'"):
+        model.train_on_batch(features, answers, class_weight={"attic": 2.0})
+    answer = STORIES[0].answer
+    losses = []
+    for weights in (None, {answer: 3.0}, {model.preprocessor.answer_numbers[answer]: 3.0}):
+        model.reset_metrics()
+        losses.append(model.train_on_batch(features, answers, class_weight=weights)[0])
+    assert losses[0] < losses[1] == losses[2]
+
+
+def test_answers_in_a_column_are_checked_too():
+    model = quick("qrn")
+    features, answers, weights = model.batches(STORIES[:4], 4)[0]
+    column = answers[:, None]
+    expected = pytest.approx(model.evaluate(features, answers, verbose=0))
+    assert model.evaluate(features, column, verbose=0) == expected
+    found = model.evaluate(features, column, sample_weight=weights[:, None], verbose=0)
+    assert found == expected
+    with pytest.raises(ValueError, match="example 0 is number 0, which is unknown"):
+        model.fit(features, column * 0, verbose=0)
+    with pytest.raises(ValueError, match="example 0 is number 9, which there is not"):
+        model.evaluate(features, column * 0 + 9, sample_weight=weights[:, None], verbose=0)
+    tf = pytest.importorskip("tensorflow")
+    for wrong in (column * 0 + 9, answers * 0 + 9):
+        data = tf.data.Dataset.from_tensors((features, wrong, weights[:, None]))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="they go from 1 to 6"):
+            model.evaluate(data, verbose=0)
+
+
+def test_features_without_answers_are_refused():
+    model = quick("qrn")
+    features, _, _ = model.batches(STORIES[:4], 4)[0]
+    for use in (model.fit, model.evaluate, model.train_on_batch, model.test_on_batch):
+        with pytest.raises(ValueError, match="There are no answers: give y, or"):
+            use(features)
 
 
 def test_iterators_of_texts_are_refused():

@@ -67,7 +67,7 @@ def build_bidaf(inputs, config, word_encoder):
         joined = attend_to_passage(late, joined, inputs, masks["passage"], shown)
     modelled = joined
     for n in range(1, MODELING_LAYERS + 1):
-        own = config.encoder if config.encoder_at == "modeling" else "gru"
+        own = encoder_of(config, "modeling")
         encoder = make_encoder(config, f"modeling_{n}", own)
         structure = structure_of(inputs, own)["passage"]
         modelled = encode(encoder, drop(modelled), structure, masks["passage"])
@@ -84,7 +84,7 @@ def contextual(inputs, config, vectors, masks, shown):
         passage = attend_to_passage(early, vectors["passage"], inputs, masks["passage"], shown)
         question = attend_to_question(early, vectors["question"], masks["question"])
         return {"passage": passage, "question": question}
-    own = config.encoder if config.encoder_at == "contextual" else "gru"
+    own = encoder_of(config, "contextual")
     structure = structure_of(inputs, own)
     encoder = make_encoder(config, "encoder_contextual", own)
     if config.joint:
@@ -92,8 +92,16 @@ def contextual(inputs, config, vectors, masks, shown):
     return encode_apart(dict.fromkeys(PARTS, encoder), vectors, structure, masks)
 
 
+def encoder_of(config, layer):
+    """Returns the recurrent encoder of the contextual or the modeling layer."""
+    return "gru" if config.encoder == "gru" or config.encoder_at != layer else config.encoder
+
+
 def make_attention(config, place):
     signals, windows = heads_at(config, place)
+    options = {}
+    if signals:
+        options = {"loss_weight": config.loss_weight, "row_weight": config.row_weight}
     return AttentionEncoder(
         getattr(config, f"{place}_layers"),
         config.heads,
@@ -102,8 +110,7 @@ def make_attention(config, place):
         config.dropout,
         signals,
         windows,
-        config.loss_weight,
-        config.row_weight,
+        **options,
         return_supervised=bool(signals),
         name=f"{place}_attention",
     )

@@ -7,6 +7,7 @@ import keras
 from keras import ops
 
 from keras_corefmem import layers
+from keras_corefmem.layers.core.masking import clear_masked
 from zoo.architectures.config import STRUCTURE, underscored
 from zoo.configs.widths import edge_widths
 
@@ -25,11 +26,17 @@ def structure_read(encoder):
 
 def copy_layer(config, name=None):
     """Makes a layer from a configuration, with another name if one is passed."""
-    # Layers may modify their configuration.
-    config = copy.deepcopy(config)
+    # Layers may modify their configuration. The copy is built for the vectors that it reads.
+    config = _unbuilt(copy.deepcopy(config))
     if name is not None:
         config["config"]["name"] = name
     return keras.saving.deserialize_keras_object(config)
+
+
+def _unbuilt(config):
+    if isinstance(config, dict):
+        return {name: _unbuilt(part) for name, part in config.items() if name != "build_config"}
+    return list(map(_unbuilt, config)) if isinstance(config, list) else config
 
 
 def make_encoder(config, name, encoder=None):
@@ -61,6 +68,9 @@ def encode(encoder, vectors, structure, mask):
     options = {} if structure is None else {structure_read(encoder): structure}
     if "mask" in inspect.signature(encoder.call).parameters:
         options["mask"] = mask
+    else:
+        # A convolution would read what padding holds next to the last token.
+        vectors = clear_masked(vectors, mask)
     states = encoder(vectors, **options)
     if not keras.utils.is_keras_tensor(states) or len(states.shape) != 3:
         shapes = keras.tree.map_structure(lambda tensor: tensor.shape, states)

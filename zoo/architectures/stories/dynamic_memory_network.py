@@ -18,7 +18,15 @@ from keras_corefmem.layers import (
 )
 from keras_corefmem.preprocessing.answers import SEPARATOR
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
-from zoo.architectures.config import Count, ExamplesMethod, Factor, Learned, Share, Size
+from zoo.architectures.config import (
+    Count,
+    ExamplesMethod,
+    Factor,
+    Initializer,
+    Learned,
+    Share,
+    Size,
+)
 from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel, unit_uniform
 
@@ -110,7 +118,7 @@ class DynamicMemoryNetwork(StoryModel):
         gate_loss: Factor = 0.0,
         teacher_forcing: bool = False,
         gates_first: Count = 0,
-        embeddings_initializer: Any = None,
+        embeddings_initializer: Initializer = None,
         dropout: Share = 0.1,
         l2: Factor = 0.0,
         retrieve: Size | None = None,

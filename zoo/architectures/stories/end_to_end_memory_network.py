@@ -80,6 +80,20 @@ class EndToEndMemoryNetwork(StoryModel):
     ):
         super().__init__(locals())
 
+    @classmethod
+    def check_arguments(cls, config):
+        tokens, size = config.answer_tokens, config.vocabulary_size
+        if tokens is not None and len(tokens) != config.num_answers:
+            raise ValueError(
+                f"answer_tokens must hold a token or None for each of {config.num_answers} "
+                f"answers; got {len(tokens)}."
+            )
+        for token in tokens or ():
+            if token is not None and not 0 <= token < size:
+                raise ValueError(
+                    f"answer_tokens must be below vocabulary_size={size}, got {token}."
+                )
+
     @property
     def warm_up_epochs(self):
         return self.config["linear_start"]

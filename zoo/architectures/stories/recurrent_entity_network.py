@@ -20,7 +20,16 @@ from keras_corefmem.layers import (
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor, fit_sentences
 from keras_corefmem.text.vocabulary import UNKNOWN
-from zoo.architectures.config import ExamplesMethod, Factor, Learned, Share, Size, Tokens
+from zoo.architectures.config import (
+    ExamplesMethod,
+    Factor,
+    Initializer,
+    Learned,
+    Share,
+    Size,
+    Tokens,
+)
+from zoo.architectures.passage.encoders import copy_layer
 from zoo.architectures.precision import answer_dtype
 from zoo.architectures.stories.story_model import StoryModel
 
@@ -58,15 +67,14 @@ class RecurrentEntityNetwork(StoryModel):
         output_activation: str, φ of the output if it differs from that of the memory.
         dropout: float, fraction of the units of the story's word vectors to drop before they are
             summed.
-        mask_initializer: str, initializer of f: `"ones"` in the paper; the authors' code uses
+        mask_initializer: initializer of f: `"ones"` in the paper; the authors' code uses
             N(0, 0.1), as for all other weights.
-        question_mask_initializer: str, initializer of f', ones in the paper and in the authors'
-            code.
+        question_mask_initializer: initializer of f', ones in the paper and in the authors' code.
         gate_bias: bool, whether gates have a bias per slot, as in the authors' code.
         slot_slopes: bool, whether each slot has its own PReLU slopes; the output then has
             slopes of its own too.
         l2: float, factor of an L2 penalty on all weights except biases and slopes.
-        initializer: str, initializer of word vectors and matrices.
+        initializer: initializer of word vectors and matrices.
         passages: str, `"sentences"`, or `"windows"` round entities (`WindowPreprocessor`).
         entity_tokens: list, token id of the entity of each slot, whose word vector is the key and
             the initial memory of the slot; `None` for keys that are learned freely.
@@ -111,12 +119,12 @@ class RecurrentEntityNetwork(StoryModel):
         activation: Any = "prelu",
         output_activation: Any = None,
         dropout: Share = 0.0,
-        mask_initializer: Any = "ones",
-        question_mask_initializer: Any = "ones",
+        mask_initializer: Initializer = "ones",
+        question_mask_initializer: Initializer = "ones",
         gate_bias: bool = True,
         slot_slopes: bool = False,
         l2: Factor = 0.0,
-        initializer: Any = "glorot_uniform",
+        initializer: Initializer = "glorot_uniform",
         passages: Literal["sentences", "windows"] = "sentences",
         entity_tokens: Tokens = None,
         answer_tokens: Tokens = None,
@@ -152,7 +160,11 @@ class RecurrentEntityNetwork(StoryModel):
         story = HashDropout(config.dropout)(story)
         story = encode("sentence", sentences, story, config.mask_initializer)
         asked = encode("question", question, asked, config.question_mask_initializer)
-        activation = output = config.activation
+        activation = config.activation
+        if isinstance(activation, dict):
+            # Memory and output share the layer of a file too.
+            activation = copy_layer(activation)
+        output = activation
         if activation == "prelu":
             axes = None if config.slot_slopes else [1]
             activation = keras.layers.PReLU("ones", shared_axes=axes, name="activation")
