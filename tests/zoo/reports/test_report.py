@@ -6,9 +6,9 @@ import shlex
 import pytest
 
 from keras_corefmem.datasets.stories.babi import TASKS
-from keras_corefmem.utils.files import BadFileError, load_json
+from keras_corefmem.utils.files import load_json
 from tests.support.commands import printed, refused
-from tests.support.results import RESULTS, ROOT, record, record_trial, result_of
+from tests.support.results import RESULTS, ROOT, record, record_trial, result_of, rows
 from zoo.cli import app
 from zoo.experiments import results
 from zoo.experiments.presets import preset_name
@@ -21,11 +21,6 @@ from zoo.reports.published import published_rows
 from zoo.reports.scores import group_runs, list_numbers
 
 STUDIES_OF_PAPERS = [study for study in STUDIES if published_rows(study)]
-
-
-def rows(table):
-    cells = [line[2:-2].split(" | ") for line in table.splitlines() if line.startswith("| ")]
-    return {row[0]: row[1:] for row in cells}
 
 
 @pytest.mark.parametrize("name, value", [("task", 21), ("model", "ga-mage-gru-wide")])
@@ -78,6 +73,11 @@ def test_what_papers_report_of_a_model_stands_behind_it_as_printed(tmp_path):
     assert mage["test error in %"] == ["`ga-mage-gru-printed`", paper]
     assert qdren["test error in %"][:2] == ["`qdren`", "`qdren-printed`"]
     assert qdren["test error in %"][2:] == ["Madotto and Attardi 2017, QDREN"]
+    # Not behind the printed version of another model.
+    record(tmp_path, "ngram")
+    record(tmp_path, "dmn-printed")
+    heads = rows(report.tables_of("babi-1k", tmp_path).split("\n\n")[1])["test error in %"]
+    assert heads[3:] == ["`ngram`", "Weston et al. 2015, n-grams", "`dmn-printed`"]
     # A row each, as papers are more than tasks.
     heads, best = others["reported, not measured here"], "with dynamic halting, best of 10"
     (row,) = [row for name, row in others.items() if name.endswith(best)]
@@ -249,9 +249,9 @@ def test_settings_of_several_seeds_are_ranked_by_their_means(tmp_path):
     assert table.splitlines()[:5] == [
         "| slots | seeds | valid accuracy | valid loss |",
         "|---|---:|---:|---:|",
-        "| 20 | 2 | 68.8% ± 6.2 | 0.2500 |",
-        "| 10 | 2 | 62.5% ± 37.5 | 0.2500 |",
-        "| 30 | 1 | 50.0% ± 0.0 | 0.2500 |",
+        "| 20 | 2 | 68.8% ± 8.8 | 0.2500 |",
+        "| 10 | 2 | 62.5% ± 53.0 | 0.2500 |",
+        "| 30 | 1 | 50.0% | 0.2500 |",
     ]
     assert "\nTrial 02 is the best by validation; " in table
 
@@ -311,7 +311,7 @@ PRESETS = (
 )
 # Tasks of which the best run did not keep its weights: the preset is another run.
 LOST = {"ga_coref_gru_babi_19", *(f"ga_mage_gru_babi_{task}" for task in (7, 8, 16, 19))}
-LOST |= {f"flagship_babi_{task}" for task in (2, 8, 10, 11, 15)}
+LOST |= {f"flagship_babi_{task}" for task in (2, 8)}
 LOST |= {"bidaf_sa_early_coref_all_lambada"}
 
 
@@ -330,43 +330,6 @@ def test_presets_are_the_best_recorded_runs():
         chosen = named[study][run]
         others = groups[study][chosen["model"], chosen["task"]]
         assert (chosen == results.best_result(others)) == (name not in LOST), name
-
-
-def test_heads_that_are_measured_have_a_table(tmp_path):
-    for model, rates in (
-        ("bidaf-sa-early", {"coref_all": 0.05, "narrative": 0.1}),
-        ("bidaf-sa-early-coref-all", {"coref_all": 0.6}),
-    ):
-        for seed in (0, 1):
-            mass = {signal: rate + seed / 10 for signal, rate in rates.items()}
-            fields = {"study": "lambada", "valid": 0.5 + seed / 10, "attention_mass": mass}
-            record(tmp_path, model, "passages", seed, test_kinds={}, **fields)
-    found = rows(report.tables_of("lambada", tmp_path).split("\n\n")[1])
-    assert found["attention in %"] == ["`bidaf-sa-early`", "`bidaf-sa-early-coref-all`"]
-    assert found["to all mentions of the chain"] == ["15.0 (10.0 ± 7.1)", "70.0 (65.0 ± 7.1)"]
-    assert found["to events of the same participants"] == ["20.0 (15.0 ± 7.1)", "–"]
-    assert found["to syntactic heads"] == ["–", "–"]
-
-
-def test_attention_to_edges_has_a_table(tmp_path):
-    for seed, share in enumerate((0.5, 0.3)):
-        shares = {"role": 0.2, "coreference": share, "sequence": 0.8 - share}
-        even = {"coreference": 0.25, "role": 0.25, "sequence": 0.5}
-        fields = {"study": "lambada-edges", "edge_attention": {"shares": shares, "even": even}}
-        record(tmp_path, "ga-mage-gru-attention", "role-1000", seed, **fields)
-    alone = {"shares": {"sequence": 0.9, "coreference": 0.1}, "even": even}
-    fields["edge_attention"] = alone
-    record(tmp_path, "ga-mage-gru-attention", "coreference-1000", **fields)
-    record(tmp_path, "ga-mage-gru", "role-1000", study="lambada-edges")
-    found = rows(report.tables_of("lambada-edges", tmp_path).split("\n\n")[1])
-    heading = "attention in % (if all edges were alike)"
-    assert found.pop(heading) == ["sequence", "coreference", "role"]
-    assert found == {
-        "`ga-mage-gru-attention`, coreference, 1000 passages": ["90.0 (50.0)", "10.0 (25.0)", "–"],
-        "`ga-mage-gru-attention`, coreference + role, 1000 passages": [
-            *("40.0 (50.0)", "40.0 (25.0)", "20.0 (25.0)")
-        ],
-    }
 
 
 def test_what_is_guessed_without_reading_stands_beside_every_task(tmp_path):
@@ -404,27 +367,3 @@ def test_kinds_are_the_tasks_of_a_joint_model(tmp_path):
     assert first.startswith("| test error in % | mean error | failed tasks (> 5%) | seeds a task |")
     assert "| 11.21 | – |  |  |" in last
     assert draw("babi-joint", tmp_path / "pictures", tmp_path)
-
-
-@pytest.mark.parametrize(
-    "name, change, message",
-    [
-        ("coreference", {"scores": {"overall": 3}}, "gap.scores"),
-        ("coreference", {"dataset": "other"}, "dataset"),
-        ("babi-1k", {"questions": {}}, "questions.test: Field required"),
-        ("babi-1k", {"study": "sst"}, "study: it is of sst, not babi-1k"),
-        ("babi-1k", {"valid_accuracy": "0.5"}, "valid_accuracy: Input should be a valid number"),
-        ("searches/qdren-small", {"chosen": [2]}, "chosen: Input should be a valid dictionary"),
-    ],
-)
-def test_results_that_are_damaged_are_named(tmp_path, name, change, message):
-    record(tmp_path)
-    record_trial(tmp_path, 0, 0.5, 2)
-    (tmp_path / "coreference").mkdir()
-    path = tmp_path / f"{name}.jsonl"
-    if name == "coreference":
-        path = tmp_path / "coreference" / "a.json"
-        path.write_text(next((RESULTS / "coreference").glob("gap*")).read_text())
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
-    with pytest.raises(BadFileError, match=f"{path.name}.*{message}.*; (remove it|give its)"):
-        report.tables_of(name, tmp_path)
