@@ -231,7 +231,6 @@ class Search:
                 experiment, model, batches, log_dir, folder, self.varied
             ),
             Splits(self.splits.train, self.splits.valid, []),
-            chosen=self.settings.get("arguments", {}),
         )
         content = {
             "study": f"{SEARCHES}/{self.name}",

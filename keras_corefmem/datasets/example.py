@@ -151,11 +151,14 @@ class Example:
             )
 
     def check_unlinked(self, change: str) -> None:
-        """Raises a ValueError if it has edges or chains, whose tokens a `change` would move."""
+        """Raises a ValueError if it has edges or chains, whose tokens a `change` would move.
+
+        An annotated example always has chains, if only empty ones.
+        """
         if self.edges or self.chains or hasattr(self, "chain_ids"):
             raise ValueError(
-                f"{self.source or 'An example'} has edges or chains, whose tokens {change} moves: "
-                "leave them out, or give them to what it makes."
+                f"{self.source or 'An example'} is annotated or has edges or chains, whose tokens "
+                f"{change} moves: leave them out, or give them to what it makes."
             )
 
     @property

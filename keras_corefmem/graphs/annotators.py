@@ -150,14 +150,20 @@ def _annotate_by(function, texts, batch_size, tokenized, truecaser):
             raise ValueError(f"The annotator gives {len(found)} annotations of {len(batch)} texts.")
         for text, annotation in zip(batch, found, strict=True):
             tokens = [text[a:b] for a, b in zip(annotation.starts, annotation.ends, strict=True)]
-            if list(map(lower, tokens)) != list(map(lower, annotation.tokens)):
-                raise ValueError(
-                    f"The annotator gives the annotation of {annotation.text!r:.80} for "
-                    f"{text!r:.80}."
-                )
+            for own, given in zip(tokens, annotation.tokens, strict=True):
+                if _letters(own) != _letters(given):
+                    raise ValueError(
+                        f"The annotator gives the token {given!r:.80} for {own!r:.80} of "
+                        f"{text!r:.80}."
+                    )
             if tokenized and tokens != text.split():
                 raise ValueError(f"The annotator cuts {text!r} to other tokens than its spaces do.")
             yield dataclasses.replace(annotation, text=text, tokens=tokens)
+
+
+def _letters(token):
+    # Annotators may write quotation marks and case in their own way.
+    return "".join(filter(str.isalnum, lower(token)))
 
 
 def _recased(text, truecaser, tokenized):

@@ -27,11 +27,15 @@ _LABELS = {
 }
 
 
+# Owners, and titles before names.
+_SUBTYPES = ("nmod:poss", "nmod:desc")
+
+
 @functools.lru_cache(1024)
 def universal_label(label: str) -> str:
-    """Returns the universal relation of a label, without its subtype except for `nmod:poss`."""
+    """Returns the universal relation of a label, without its subtype except for those kept."""
     label = _LABELS.get(label, label)
-    return label if label == "nmod:poss" else label.split(":")[0].lower()
+    return label if label in _SUBTYPES else label.split(":")[0].lower()
 
 
 @functools.lru_cache(1024)

@@ -38,7 +38,7 @@ from zoo.experiments.results import append_result
 from zoo.experiments.studies import read_study
 from zoo.hub import describe_data
 from zoo.hub.folders import read_folder
-from zoo.hub.presets import read_best as read_card
+from zoo.hub.presets import read_preset as read_card
 from zoo.reports import read_labels
 from zoo.reports.tables import tables_of
 

@@ -303,13 +303,6 @@ def test_two_workers_survive_what_is_killed(files, tmp_path):
         raise AssertionError(f"process {number} is left")
 
 
-def test_arguments_that_no_trial_would_read_are_refused(files, tmp_path):
-    search = make_search(files, tmp_path, "ren")
-    search.settings["arguments"]["half_width"] = 2
-    with pytest.raises(ValueError, match="--set half_width: this ren does not read it"):
-        search.run_trial("0", {"slots": 2, "learning_rate": 0.01})
-
-
 def test_names_can_be_read():
     values = {"slots": 30, "dropout": 0.5, "learning_rate": 0.00123456, "supervision": [["x", 3]]}
     name = "trial-03-dropout-0.5-learning_rate-0.00123-slots-30-supervision-x-3"

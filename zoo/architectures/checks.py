@@ -197,7 +197,7 @@ def checked_batch(batch, shape, training=True):
     if not isinstance(batch, tuple | list) or len(batch) < 2 or batch[1] is None:
         return batch
     features, answers, *weights = batch
-    weights = weights_of(answers, features, *weights)
+    weights = weights_of(answers, features, shape, *weights)
     check_numbers(answers, weights, shape, training)
     return (features, answers) if weights is None else (features, answers, weights)
 
@@ -223,6 +223,10 @@ def _checked_dataset(data, shape, training):
 
     spec = data.element_spec
     if not isinstance(spec, tuple) or {type(each) for each in spec[1:]} != {tf.TensorSpec}:
+        return data
+    words = words_of(spec[0])
+    if len(spec) == 2 and len(shape) == 3 and (words is None or words.shape.rank != 2):
+        # Nobody knows which words are padding.
         return data
     rank, *ranks = [each.shape.rank for each in spec[1:]]
     is_column = rank == len(shape) and spec[1].shape[-1] == 1
@@ -257,6 +261,6 @@ def _of_words(weights, words):
     """Returns the weights of words, from those of words or sentences, see `weights_of`."""
     import tensorflow as tf
 
-    if weights.shape.rank > 1:
+    if weights.shape.rank > 1 and weights.shape[-1] != 1:
         return weights
-    return tf.cast(weights, "float32")[:, None] * tf.cast(words != 0, "float32")
+    return tf.reshape(tf.cast(weights, "float32"), (-1, 1)) * tf.cast(words != 0, "float32")

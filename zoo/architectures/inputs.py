@@ -212,22 +212,26 @@ def words_of(features):
     return words if hasattr(words, "shape") else None
 
 
-def weights_of(answers, features, weights=None, table=None):
+def weights_of(answers, features, shape, weights=None, table=None):
     """Returns the weights of answers in arrays: those passed, but 0 for tags of padding.
 
     Weights of words are returned as they are, so that they may count padding. The weights are
-    multiplied by those in `table` by answer number, if there is one.
+    multiplied by those in `table` by answer number, if there is one. Only outputs of the `shape`
+    `(batch, words, tags)` are tags.
     """
     if table is not None:
-        weights = weights_of(answers, features, weights)
+        weights = weights_of(answers, features, shape, weights)
         numbers = keras.ops.convert_to_numpy(answers).astype("int32")
         factors = table[numbers.clip(0, len(table) - 1)]
         if weights is None:
             return factors
         weights = keras.ops.convert_to_numpy(weights)
         return factors * weights.reshape(weights.shape + (1,) * (factors.ndim - weights.ndim))
-    words, shape = words_of(features), np.shape(answers)
-    if words is None or len(shape) != 2 or np.shape(words) != shape or np.ndim(weights) > 1:
+    words, sizes = words_of(features), np.shape(weights)[1:]
+    is_tagged = len(shape) == 3 and words is not None and np.shape(words) == np.shape(answers)
+    if not is_tagged or sizes not in ((), (1,)):
         return weights
     read = (keras.ops.convert_to_numpy(words) != 0).astype("float32")
-    return read if weights is None else read * keras.ops.convert_to_numpy(weights)[:, None]
+    return (
+        read if weights is None else read * np.reshape(keras.ops.convert_to_numpy(weights), (-1, 1))
+    )

@@ -198,10 +198,10 @@ class TextTrainer(ReportsMeans, LightModel):
         if y is None:
             x = checked(x, shape, training)
         else:
-            sample_weight = weights_of(y, x, sample_weight)
+            sample_weight = weights_of(y, x, shape, sample_weight)
             check_numbers(y, sample_weight, shape, training)
             if weights is not None and len(shape) == 3 and not is_split:
-                sample_weight, weights = weights_of(y, x, sample_weight, weights), None
+                sample_weight, weights = weights_of(y, x, shape, sample_weight, weights), None
         return x, sample_weight, None if weights is None else by_number(weights, shape)
 
     def _as_datasets(self, x, batches, validation_data, own):

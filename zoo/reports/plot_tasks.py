@@ -1,5 +1,6 @@
 """Pictures of scores by task and model, and by kind of question and model."""
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterable, Sequence
@@ -187,7 +188,7 @@ def _draw_dots(
     places = range(len(labels))
     for y in places:
         axes.axhline(y, color=LINE, linewidth=0.8, zorder=0)
-    for (name, values), marker in zip(guesses.items(), "|x+1234", strict=False):
+    for (name, values), marker in zip(guesses.items(), itertools.cycle("|x+1234"), strict=False):
         shown = [math.nan if value is None else value for value in values]
         axes.scatter(shown, places, color=PALE, marker=marker, s=45, label=name, zorder=2)
     for n, (model, rows) in enumerate(measured.items()):

@@ -102,7 +102,7 @@ def predicted_logits(model: Any, batches: Any) -> Iterator[tuple[int, Any, Any, 
 
 def _present(logits: np.ndarray, batches: Any, index: int) -> np.ndarray:
     """Masks the logits of free symbols that are no word of their text, as `read` does."""
-    known = batches.preprocessor
+    known: Any = getattr(batches, "preprocessor", None)
     if not getattr(known, "symbol_answers", ()):
         return logits
     rows = [batches.encoded[number] for number in batches.batches[index][0]]

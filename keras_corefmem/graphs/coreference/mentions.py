@@ -144,8 +144,7 @@ def _gender_of_noun(noun):
 def _is_inside_name(parse, token):
     """Returns whether a noun is only part of the noun phrase of its governor."""
     head, label = parse.governors[token], parse.labels[token]
-    # Treebanks label "Mr." of "Mr. Hall" nmod:desc; other nmods follow what they modify.
-    if label == "nmod" and token < head and parse.tags[head] == "PROPN":
+    if label == "nmod:desc":
         return True
     if label not in _NAME_PARTS or head == token:
         return False

@@ -181,12 +181,20 @@ def test_padding_of_tags_weighs_nothing_however_it_is_passed():
     assert weighed.use_multiprocessing and weighed.workers == 2
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(weighed))[0][2], features["words"] != 0)
     tf = pytest.importorskip("tensorflow")
-    for arrays in ((features, answers), (features, answers, of_sentences)):
+    assert model.test_on_batch(features, answers, of_sentences[:, None]) == expected
+    for weights in ((), (of_sentences,), (of_sentences[:, None],)):
+        arrays = features, answers, *weights
         batches = tf.data.Dataset.from_tensor_slices(arrays).batch(8)
         assert model.evaluate(batches, verbose=0) == expected
         history = model.fit(batches, validation_data=batches, verbose=0).history
         assert [history[name][0] for name in ("loss", "accuracy")] == expected
         assert [history[f"val_{name}"][0] for name in ("loss", "accuracy")] == expected
+    # Words of unknown rank: Keras takes their padding as it is.
+    signature = {"words": tf.TensorSpec(None, "int32")}, tf.TensorSpec((None, None), "int32")
+    unknown = tf.data.Dataset.from_generator(
+        lambda: iter([({"words": features["words"]}, answers)]), output_signature=signature
+    )
+    assert checked(unknown, model.output.shape) is unknown
     wrong = tf.data.Dataset.from_tensors((features, answers + 9))
     with pytest.raises(tf.errors.InvalidArgumentError, match="they go from 1 to 5"):
         model.evaluate(wrong, verbose=0)

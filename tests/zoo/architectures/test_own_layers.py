@@ -72,6 +72,10 @@ def test_memory_and_output_share_the_activation_of_a_user_in_copies_too(tmp_path
     model = make("ren", activation=slopes)
     assert len(model.weights) == len(make("ren").weights)
     assert_alike(model, tmp_path)
+    # The output has no slots.
+    of_slots = make("ren", activation=keras.layers.PReLU("ones"))
+    assert len(of_slots.weights) == len(model.weights) + 1
+    assert_alike(of_slots, tmp_path)
 
 
 @pytest.mark.parametrize(

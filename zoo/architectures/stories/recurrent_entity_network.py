@@ -164,7 +164,9 @@ class RecurrentEntityNetwork(StoryModel):
         if isinstance(activation, dict):
             # Memory and output share the layer of a file too.
             activation = copy_layer(activation)
-        output = activation
+        # Slopes of slots are none for the output.
+        is_shared = 1 in (getattr(activation, "shared_axes", [1]) or ())
+        output = activation if is_shared else "prelu"
         if activation == "prelu":
             axes = None if config.slot_slopes else [1]
             activation = keras.layers.PReLU("ones", shared_axes=axes, name="activation")
