@@ -150,15 +150,17 @@ class Example:
                 "tokens of passage and question, give one of each."
             )
 
-    def check_unlinked(self, change: str) -> None:
-        """Raises a ValueError if it has edges or chains, whose tokens a `change` would move.
+    @property
+    def is_linked(self) -> bool:
+        """Whether it is annotated, or has edges or chains of its own."""
+        return bool(self.edges or self.chains) or hasattr(self, "chain_ids")
 
-        An annotated example always has chains, if only empty ones.
-        """
-        if self.edges or self.chains or hasattr(self, "chain_ids"):
+    def check_unlinked(self, change: str, remedy: str = "give them to what it makes") -> None:
+        """Raises a ValueError if it is linked, since a `change` would move the linked tokens."""
+        if self.is_linked:
             raise ValueError(
                 f"{self.source or 'An example'} is annotated or has edges or chains, whose tokens "
-                f"{change} moves: leave them out, or give them to what it makes."
+                f"{change} moves: leave them out, or {remedy}."
             )
 
     @property

@@ -102,12 +102,8 @@ def _kinds(annotations):
 
 def shuffle(example: CandidateExample, seed: int, epoch: int = 0) -> CandidateExample:
     """Shuffles the documents, differently for each example and in each epoch."""
-    if hasattr(example, "chain_ids"):
-        raise ValueError(
-            f"{example.source or 'An example'} is annotated, and its chains would stay behind: "
-            "shuffle it with keras_corefmem.preprocessing.ShuffleSentences."
-        )
-    example.check_unlinked("shuffling")
+    remedy = "shuffle it with keras_corefmem.preprocessing.ShuffleSentences"
+    example.check_unlinked("shuffling", remedy)
     own = zlib.crc32(f"{example.question}\n{example.source.rpartition(':')[2]}".encode())
     order = np.random.default_rng((seed, epoch, own)).permutation(len(example.sentences))
     return dataclasses.replace(example, sentences=tuple(example.sentences[i] for i in order))

@@ -107,7 +107,7 @@ def write_file(examples: Iterable[Example], path: Path) -> None:
 def _story_lines(story):
     lines, fact_lines = [], []
     for example in story:
-        if example.edges or example.chains or hasattr(example, "chain_ids"):
+        if example.is_linked:
             raise ValueError(
                 f"The story of {example.question!r:.80} has edges or chains, for which bAbI's "
                 "format has no place: leave them out."

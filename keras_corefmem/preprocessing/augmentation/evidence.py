@@ -70,8 +70,8 @@ class RemoveEvidence:
         else:
             out = self._mention(cuts, asked)
         kept = tuple(itertools.compress(example.sentences, (not each for each in out)))
-        linked = example.edges or example.chains or hasattr(example, "chain_ids")
-        if linked or getattr(example, "candidates", ()) or not any(out) or not kept:
+        fixed = example.is_linked or bool(getattr(example, "candidates", ()))
+        if fixed or not any(out) or not kept:
             return example
         return dataclasses.replace(example, sentences=kept, answer=NO_ANSWER, supporting_facts=())
 

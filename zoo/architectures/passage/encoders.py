@@ -1,6 +1,5 @@
 """Recurrent encoders of a reader: named ones, and any Keras layer."""
 
-import copy
 import inspect
 
 import keras
@@ -27,13 +26,14 @@ def structure_read(encoder):
 def copy_layer(config, name=None):
     """Makes a layer from a configuration, with another name if one is passed."""
     # Layers may modify their configuration. The copy is built for the vectors that it reads.
-    config = _unbuilt(copy.deepcopy(config))
+    config = _unbuilt(config)
     if name is not None:
         config["config"]["name"] = name
     return keras.saving.deserialize_keras_object(config)
 
 
 def _unbuilt(config):
+    """Returns a copy of a configuration without the shapes that its layers were built for."""
     if isinstance(config, dict):
         return {name: _unbuilt(part) for name, part in config.items() if name != "build_config"}
     return list(map(_unbuilt, config)) if isinstance(config, list) else config
