@@ -1,14 +1,34 @@
-"""Readers of annotated text."""
+"""Annotated text, and readers of it."""
 
 import keras
 
 import zoo
-from keras_corefmem.datasets import Example, annotate_examples
+from keras_corefmem.datasets import AnnotatedExample, Example, annotate_examples
+from keras_corefmem.graphs import Annotation
 from keras_corefmem.text import get_tokenizer
 
 NAMES = ("Mary", "John", "Sandra", "Daniel")
 PASSAGE, QUESTION = "So Mary met Tom in Rome. Then Mary left Rome.", "But Mary saw"
 SIZES = {"units": 4, "embedding_dim": 4, "layers": 1}
+# "Mary" and "Ann" are one person.
+NOTE = Annotation(
+    "Mary met Bob . He saw Ann in Paris . Rome bored Bob . Who met Mary",
+    "Mary met Bob . He saw Ann in Paris . Rome bored Bob . Who met Mary".split(),
+    [
+        n
+        for n, c in enumerate(" Mary met Bob . He saw Ann in Paris . Rome bored Bob . Who met Mary")
+        if c == " "
+    ],
+    sentences=(0, 4, 10, 14),
+    governors=(1, 1, 1, 1, 5, 5, 5, 8, 5, 5, 11, 11, 11, 11, 15, 15, 15),
+    labels=("dep",) * 17,
+    chains=[[(0, 1, 0), (6, 7, 6), (16, 17, 16)], [(2, 3, 2), (4, 5, 4), (12, 13, 12)]],
+    typed_edges=[(1, 7, "met"), (12, 3, "bored"), (17, 2, "asks")],
+    named_entities="PERSON,,PERSON,,,,PERSON,,GPE,,GPE,,PERSON,,,,PERSON".split(","),
+)
+ANNOTATED = AnnotatedExample.from_annotation(
+    NOTE, 14, "Bob", candidates=("Bob", "Mary", "Ann"), edges=[(1, 12, "hears"), (17, 5, "of")]
+)
 
 
 def questions(count=8):

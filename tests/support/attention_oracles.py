@@ -93,3 +93,27 @@ def positions(time, width):
 def layer_norm(x, gamma, beta):
     deviation = np.sqrt(x.var(axis=-1, keepdims=True) + 1e-6)
     return (x - x.mean(axis=-1, keepdims=True)) / deviation * gamma + beta
+
+
+def attention_encoder(x, mask, weights, layers, windows=(), sentences=None):
+    """States `(time, units)` of one text, and the attention of all heads by layer."""
+
+    def dense(x, name):
+        return x @ weights[name]["kernel"] + weights[name]["bias"]
+
+    x = dense(x, "projection") if "projection" in weights else x
+    x = layer_norm(x, **weights["input_norm"])
+    x, every = x + positions(*x.shape), []
+    for n in range(1, layers + 1):
+        inner = dense(np.maximum(dense(x, f"inner_{n}"), 0), f"outer_{n}")
+        x = layer_norm(x + inner, **weights[f"inner_norm_{n}"])
+        own = {
+            f"{part}_{name}": value
+            for part, values in weights[f"attention_{n}"].items()
+            for name, value in values.items()
+        }
+        near = [head for m, head in windows if m == n]
+        read, attention = self_attention(x, mask, own, near, sentences)
+        x = layer_norm(x + read, **weights[f"attention_norm_{n}"])
+        every.append(attention)
+    return x, every

@@ -140,3 +140,17 @@ def attention_sum(document, query, mentions):
     """Probability of every candidate of one document from `mentions`, `(time, candidates)`."""
     weights = np.exp(document @ query) @ mentions
     return weights / weights.sum()
+
+
+def character_cnn(word, kernels, bias, activation):
+    """What convolutions of some widths make of one word, `(characters, features)`."""
+    if not len(word):
+        return np.zeros(len(bias))
+    largest = []
+    for kernel in kernels:
+        width = len(kernel) // word.shape[1]
+        edge = np.zeros((width - 1, word.shape[1]))
+        padded = np.concatenate([edge, word, edge])
+        windows = [padded[p : p + width].ravel() @ kernel for p in range(len(word) + width - 1)]
+        largest.append(np.max(windows, axis=0))
+    return activation(np.concatenate(largest) + bias)

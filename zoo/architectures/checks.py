@@ -14,7 +14,14 @@ from keras_corefmem.preprocessing.answers import check_kind
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.utils.checks import shapes_agree
 from keras_corefmem.utils.names import did_you_mean
-from zoo.architectures.inputs import MappedBatches, is_text, weights_of, words_of
+from zoo.architectures.inputs import (
+    MappedBatches,
+    is_text,
+    weights_of,
+    weights_of_words,
+    words_of,
+)
+from zoo.architectures.losses import NO_ANSWERS
 from zoo.reading.answers import SHOWN_WORDS, warn_of_unknown_words
 
 # Shares of unknown words from which texts are not those that a model was made for. A small
@@ -160,6 +167,12 @@ def by_number(weights, shape):
     return dict(enumerate(weights.tolist()))
 
 
+def check_answered(data, weights):
+    """Raises a `ValueError` if there are weights of answers, but `data` are features alone."""
+    if weights is not None and (isinstance(data, Mapping) or hasattr(data, "shape")):
+        raise ValueError(NO_ANSWERS)
+
+
 def check_numbers(answers, weights, shape, training=True):
     """Checks the numbers of answers in arrays, except those with weight 0.
 
@@ -170,7 +183,8 @@ def check_numbers(answers, weights, shape, training=True):
         training: whether unknown answers are refused too.
 
     Raises:
-        ValueError: if there is no such answer, or an answer to train on is unknown.
+        ValueError: if there is no such answer, an answer to train on is unknown, or the weights
+            have another shape.
     """
     answers = keras.ops.convert_to_numpy(answers)
     if answers.shape[len(shape) - 1 :] == (1,):
@@ -180,6 +194,7 @@ def check_numbers(answers, weights, shape, training=True):
     wrong = (answers < int(training)) | (answers >= shape[-1])
     if weights is not None:
         weights = keras.ops.convert_to_numpy(weights)
+        _check_weights(weights.shape, answers.shape)
         missing = (1,) * (answers.ndim - weights.ndim)
         wrong &= np.reshape(weights, weights.shape[: answers.ndim] + missing) != 0
     if wrong.any():
@@ -189,6 +204,16 @@ def check_numbers(answers, weights, shape, training=True):
         raise ValueError(
             f"The answer of example {place[0]} is number {number}, {what}: they go from 1 to "
             f"{shape[-1] - 1}. Leave the example out, or begin with from_examples(examples)."
+        )
+
+
+def _check_weights(shape, answers):
+    pairs = zip(shape, (*answers, *[1] * len(shape)), strict=False)
+    if not all(size in (1, count) for size, count in pairs):
+        words = f", or {answers}, one for each word" if len(answers) > 1 else ""
+        raise ValueError(
+            f"sample_weight must have the shape {answers[:1]}, a weight for each example{words}; "
+            f"got {shape}."
         )
 
 
@@ -240,7 +265,8 @@ def _check_in_graph(shape, training, features, answers, *weights):
 
     words, rank = words_of(features), len(shape) - 1
     if rank == 2 and words is not None and words.shape.rank == 2:
-        weights = [_of_words(each, words) for each in weights or [tf.ones_like(words)[:, 0]]]
+        cast = functools.partial(tf.cast, dtype="float32")
+        weights = [weights_of_words(each, words, cast) for each in weights or [None]]
     numbers = answers[..., 0] if answers.shape.rank > rank else answers
     outside, unknown = (numbers < 0) | (numbers >= shape[-1]), numbers == 0
     for each in weights:
@@ -255,12 +281,3 @@ def _check_in_graph(shape, training, features, answers, *weights):
     checks = [tf.debugging.Assert(~tf.reduce_any(wrong), [text]) for wrong, text in problems]
     with tf.control_dependencies(checks):
         return features, tf.identity(answers), *weights
-
-
-def _of_words(weights, words):
-    """Returns the weights of words, from those of words or sentences, see `weights_of`."""
-    import tensorflow as tf
-
-    if weights.shape.rank > 1 and weights.shape[-1] != 1:
-        return weights
-    return tf.reshape(tf.cast(weights, "float32"), (-1, 1)) * tf.cast(words != 0, "float32")

@@ -7,7 +7,9 @@ import sys
 import keras
 import numpy as np
 
-from zoo.architectures.inputs import MappedBatches
+from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.tf_data import EpochHooks, tensorflow_dataset
+from zoo.architectures.inputs import MappedBatches, WithoutHooks
 
 
 def rows_of(batch, process, processes):
@@ -56,6 +58,8 @@ class LightModel(keras.Model):
     faster.
     """
 
+    # Whether the model decides what XLA compiles, because `compile` left it open.
+    chooses_xla = False
     # Whether only the kernels of training steps are compiled too.
     by_kernel = False
     # Variables that were trainable when the functions below were made.
@@ -76,6 +80,30 @@ class LightModel(keras.Model):
         self._drop_stale_functions()
         with _without_xla(self):
             return super().make_predict_function(force)
+
+    def data_of(self, x, batches, validation_data, own):
+        """Returns data as the backend reads them, and adds the callbacks they need to `own`.
+
+        Args:
+            x: data to train on: features or, in the order of an epoch, `batches`.
+            batches: the `Batches`, or `None`.
+            validation_data: data to validate on.
+            own: list of callbacks.
+        """
+        if batches is not None:
+            own.append(EpochHooks(x))
+        if keras.backend.backend() != "tensorflow":
+            return x if batches is None else local_rows(WithoutHooks(x)), validation_data
+        if batches is not None:
+            if self.chooses_xla:
+                own.append(LateXLA(len(x) * batches.batch_size * max(batches.buckets)))
+            x = tensorflow_dataset(x, like=batches)
+        elif self.by_kernel:
+            # An earlier `fit` may have ended before XLA compiled the step.
+            self.by_kernel, self.train_function = False, None
+        if isinstance(validation_data, Batches):
+            validation_data = tensorflow_dataset(validation_data)
+        return x, validation_data
 
     def _drop_stale_functions(self):
         # Keras passes weights to JAX in order, trained ones first: functions made before layers

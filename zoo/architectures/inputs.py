@@ -157,14 +157,30 @@ class MappedBatches(keras.utils.PyDataset):
         self.batches.on_epoch_end()
 
 
-class PartsOfEpochs(MappedBatches):
+class WithoutHooks(MappedBatches):
+    """Batches whose epochs callbacks start: on JAX, Keras ends one after a look at a batch."""
+
+    def __init__(self, batches):
+        super().__init__(batches, None, batches.use_multiprocessing)
+
+    def __getitem__(self, index):
+        return self.batches[index]
+
+    def on_epoch_begin(self):
+        """Does nothing."""
+
+    def on_epoch_end(self):
+        """Does nothing."""
+
+
+class PartsOfEpochs(WithoutHooks):
     """`Batches` with epochs of any number of steps, each continuing where the last one stopped.
 
     After the last batch, the batches are shuffled again and start from the beginning.
     """
 
     def __init__(self, batches, steps):
-        super().__init__(batches, None)
+        super().__init__(batches)
         self.passes = itertools.count(batches.epoch)
         self.steps, self.rest = steps, []
         self.advance()
@@ -189,11 +205,17 @@ class PartsOfEpochs(MappedBatches):
         batches, place = self.places[index]
         return batches[place]
 
-    def on_epoch_begin(self):
-        """Does nothing: `advance` starts the epochs of the batches."""
 
-    def on_epoch_end(self):
-        """Does nothing: on JAX, Keras also calls this after a mere look at the first batch."""
+def in_order(batches, steps=None):
+    """Returns `Batches` to evaluate on, whose mean over all rows is that over their examples."""
+    batches = batches.in_order(steps)
+    batches.mean_of_rows = False
+    return batches
+
+
+def with_plain_weights(batches):
+    """Returns batches whose examples weigh 1, for losses that add them up."""
+    return MappedBatches(batches, lambda batch: (*batch[:2], (batch[2] > 0).astype("float32")))
 
 
 def with_weights(batches, table):
@@ -227,11 +249,26 @@ def weights_of(answers, features, shape, weights=None, table=None):
             return factors
         weights = keras.ops.convert_to_numpy(weights)
         return factors * weights.reshape(weights.shape + (1,) * (factors.ndim - weights.ndim))
-    words, sizes = words_of(features), np.shape(weights)[1:]
-    is_tagged = len(shape) == 3 and words is not None and np.shape(words) == np.shape(answers)
-    if not is_tagged or sizes not in ((), (1,)):
+    words = words_of(features)
+    if len(shape) < 3 or words is None or np.shape(words) != np.shape(answers):
         return weights
-    read = (keras.ops.convert_to_numpy(words) != 0).astype("float32")
-    return (
-        read if weights is None else read * np.reshape(keras.ops.convert_to_numpy(weights), (-1, 1))
-    )
+    words = keras.ops.convert_to_numpy(words)
+    weights = None if weights is None else keras.ops.convert_to_numpy(weights)
+    return weights_of_words(weights, words, lambda array: array.astype("float32"))
+
+
+def weights_of_words(weights, words, cast):
+    """Returns the weights of words: those passed, or those of their sentences, but 0 for padding.
+
+    Args:
+        weights: array or tensor `(batch, words)`, or `(batch,)` or `(batch, 1)` for sentences, or
+            `None`.
+        words: ids of words `(batch, words)`, of the same kind.
+        cast: function that converts them to float32.
+    """
+    if weights is None:
+        return cast(words != 0)
+    if len(weights.shape) > 1 and weights.shape[1:] != (1,):
+        return weights
+    column = weights if len(weights.shape) > 1 else weights[:, None]
+    return cast(column) * cast(words != 0)

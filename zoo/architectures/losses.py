@@ -6,6 +6,7 @@ import inspect
 import keras
 from keras import ops
 
+NO_ANSWERS = "There are no answers: give y, or data of pairs of features and answers."
 ACCURACIES = ("accuracy", "acc")
 CROSSENTROPIES = ("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy")
 # Names of Keras' functions for logits and answer numbers, and for logits and shares of each answer.
@@ -40,6 +41,8 @@ class ReportsMeans(keras.Model):
     mean_of_rows = None
     # The share of examples in such a batch, kept from `compute_loss` to `compute_metrics`.
     share = None
+    # Whether data to evaluate on are `Batches`, whose weights make up for empty rows.
+    evaluates_batches = False
 
     def compile(self, *args, **kwargs):
         super().compile(*args, **kwargs)
@@ -48,10 +51,20 @@ class ReportsMeans(keras.Model):
 
     def take_rows_of(self, batches):
         """Prepares to train on `Batches` or, with `None`, on other data."""
-        filled_up = batches is not None and (batches.shuffle or batches.mean_of_rows)
-        by_rows = batches.mean_of_rows if filled_up else None
+        by_rows = None
+        if batches is not None and (batches.shuffle or batches.mean_of_rows or self.sums_answers):
+            by_rows = batches.mean_of_rows and not self.sums_answers
         if by_rows != self.mean_of_rows:
             self.mean_of_rows, self.train_function = by_rows, None
+
+    def evaluate_batches(self, are_batches):
+        """Prepares to evaluate on `Batches` or, with `False`, on other data."""
+        if are_batches != self.evaluates_batches:
+            self.evaluates_batches, self.test_function = are_batches, None
+
+    def test_on_batch(self, *args, **kwargs):
+        self.evaluate_batches(False)
+        return super().test_on_batch(*args, **kwargs)
 
     def train_on_batch(self, *args, **kwargs):
         self.take_rows_of(None)
@@ -59,16 +72,17 @@ class ReportsMeans(keras.Model):
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         if y is None:
-            raise ValueError(
-                "There are no answers: give y, or data of pairs of features and answers."
-            )
+            raise ValueError(NO_ANSWERS)
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         filled_up = training and self.mean_of_rows is not None
-        self.share = self.share_of_examples(y) if filled_up else None
+        empty_rows = filled_up or not training and self.evaluates_batches
+        share = self.share_of_examples(y) if empty_rows else None
+        self.share = share if filled_up else None
         # Strategies of TensorFlow sum the losses of devices.
         devices, count = _devices(self), self.count_of(y, y_pred, sample_weight)
-        self.mean_loss.update_state(*self.mean_of(loss * devices, count))
-        if devices == 1 or not training or not self.reductions.isdisjoint({"sum", "none", None}):
+        mean, count_of_mean = self.mean_of(loss * devices, count, share, sample_weight)
+        self.mean_loss.update_state(mean, count_of_mean)
+        if devices == 1 or not training or self.sums_answers:
             return loss
         # Devices count in proportion to their answers.
         factor = ops.divide_no_nan(count * devices, _sum_over_devices(count))
@@ -84,6 +98,11 @@ class ReportsMeans(keras.Model):
         """Whether the loss of a batch is a mean over weights, which empty rows do not change."""
         return "mean_with_sample_weight" in self.reductions
 
+    @property
+    def sums_answers(self):
+        """Whether the loss of a batch adds up those of its answers."""
+        return not self.reductions.isdisjoint({"sum", "none", None})
+
     def count_of(self, y, y_pred, sample_weight):
         """Returns the number of answers or rows over which the loss of a batch is the mean."""
         count = ops.shape(y_pred)[0]
@@ -91,19 +110,37 @@ class ReportsMeans(keras.Model):
             count = ops.size(y) if sample_weight is None else ops.sum(sample_weight)
         return ops.cast(count, "float32")
 
-    def mean_of(self, loss, count):
+    def mean_of(self, loss, count, share, sample_weight):
         """Returns the mean loss of a batch without its empty rows, and the number of answers."""
-        share = self.share
         if share is None or self.weighs_answers:
             return loss, count
+        if self.sums_answers:
+            # Of losses that are not even added up, Keras reports the mean.
+            rows = share * count
+            return (ops.divide_no_nan(ops.sum(loss), rows) if len(loss.shape) else loss), rows
+        if self.share is None:
+            return loss + self.correction_of(sample_weight, loss.dtype), count
         if not self.mean_of_rows:  # Empty rows have no loss.
             loss = self.scaled(loss, ops.divide_no_nan(1.0, share))
         return loss, share * count
 
     def scaled(self, loss, factor, regularized=1.0):
         """Scales a loss except its regularization, of which it contains the share `regularized`."""
-        others = sum(ops.sum(ops.cast(each, loss.dtype)) for each in self.losses) * regularized
+        others = self.other_losses(loss.dtype) * regularized
         return (loss - others) * ops.cast(factor, loss.dtype) + others
+
+    def other_losses(self, dtype):
+        """Returns the sum of the losses of layers and weights."""
+        return sum(ops.sum(ops.cast(each, dtype)) for each in self.losses)
+
+    def correction_of(self, sample_weight, dtype):
+        """Returns what to add to the loss of a batch, so that its layers' counts by its examples.
+
+        Weights of examples are 1 on average, so that the one of a batch is its share of examples.
+        """
+        if len(sample_weight.shape) > 1:
+            return 0.0
+        return self.other_losses(dtype) * (ops.mean(ops.cast(sample_weight, dtype)) - 1)
 
     def share_of_examples(self, y):
         """Returns the share of the rows of a batch, on all devices, that are examples."""

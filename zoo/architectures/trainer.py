@@ -9,9 +9,9 @@ import numpy as np
 from keras_corefmem.datasets import as_examples
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
 from keras_corefmem.preprocessing.batches import Batches, common_lengths
-from keras_corefmem.preprocessing.tf_data import EpochHooks, tensorflow_dataset
 from zoo.architectures.checks import (
     by_number,
+    check_answered,
     check_numbers,
     check_texts,
     checked,
@@ -21,18 +21,20 @@ from zoo.architectures.checks import (
     warn_of_other_texts,
     warn_of_unknown_answers,
 )
-from zoo.architectures.devices import LateXLA, LightModel, keeping_weights, local_rows, resolve_jit
+from zoo.architectures.devices import LightModel, keeping_weights, resolve_jit
 from zoo.architectures.inputs import (
     PartsOfEpochs,
     check_steps,
     cut_off,
     examples_of,
     first_of,
+    in_order,
     is_text,
     opened,
     rows_of_batches,
     validation_examples,
     weights_of,
+    with_plain_weights,
     with_weights,
 )
 from zoo.architectures.losses import ReportsMeans, resolve_loss, resolve_metrics
@@ -46,9 +48,6 @@ class TextTrainer(ReportsMeans, LightModel):
     Besides features, `fit`, `evaluate` and `predict` take `Batches`, and texts: anything except
     iterators that `keras_corefmem.datasets.as_examples` takes, with answers in it or in `y`.
     """
-
-    # Whether the model decides what XLA compiles, because `compile` left it open.
-    chooses_xla = False
 
     @property
     def warm_up_epochs(self):
@@ -196,6 +195,7 @@ class TextTrainer(ReportsMeans, LightModel):
         """Checks features in any form that Keras takes; returns them, sample and class weights."""
         shape = self.output.shape
         if y is None:
+            check_answered(x, weights)
             x = checked(x, shape, training)
         else:
             sample_weight = weights_of(y, x, shape, sample_weight)
@@ -203,20 +203,6 @@ class TextTrainer(ReportsMeans, LightModel):
             if weights is not None and len(shape) == 3 and not is_split:
                 sample_weight, weights = weights_of(y, x, shape, sample_weight, weights), None
         return x, sample_weight, None if weights is None else by_number(weights, shape)
-
-    def _as_datasets(self, x, batches, validation_data, own):
-        """Converts batches to TensorFlow datasets, and adds the callbacks they need to `own`."""
-        if batches is not None:
-            if self.chooses_xla:
-                own.append(LateXLA(len(x) * batches.batch_size * max(batches.buckets)))
-            own.append(EpochHooks(x))
-            x = tensorflow_dataset(x, like=batches)
-        elif self.by_kernel:
-            # An earlier `fit` may have ended before XLA compiled the step.
-            self.by_kernel, self.train_function = False, None
-        if isinstance(validation_data, Batches):
-            validation_data = tensorflow_dataset(validation_data)
-        return x, validation_data
 
     def fit(
         self,
@@ -292,6 +278,7 @@ class TextTrainer(ReportsMeans, LightModel):
             if steps is not None:
                 x = PartsOfEpochs(x, steps)
                 own.append(keras.callbacks.LambdaCallback(on_epoch_end=x.advance))
+            x = with_plain_weights(x) if self.sums_answers else x
             x = x if weights is None else with_weights(x, weights)
         else:
             # Datasets and generators have their own order.
@@ -301,18 +288,19 @@ class TextTrainer(ReportsMeans, LightModel):
             )
         if isinstance(validation_data, Batches):
             warn_of_unknown_answers(self.preprocessor, validation_data.encoded, held)
-            validation_data = validation_data.in_order(last)
+            validation_data = in_order(validation_data, last)
+            self.evaluate_batches(True)
         elif validation_data is not None or validation_split:
+            self.evaluate_batches(False)
             kwargs["validation_steps"] = last
             validation_data = checked_validation(validation_data, self.output.shape)
         self.take_rows_of(batches)
         measured = validation_data if isinstance(validation_data, Batches) else batches
         if measured is not None:
             own += self.measuring_callbacks(measured)
-        if keras.backend.backend() == "tensorflow":
-            x, validation_data = self._as_datasets(x, batches, validation_data, own)
-        elif batches is not None:
-            x = local_rows(x)
+        if self.sums_answers and isinstance(validation_data, Batches):
+            validation_data = with_plain_weights(validation_data)
+        x, validation_data = self.data_of(x, batches, validation_data, own)
         with keeping_weights(self, training=True):
             return super().fit(
                 x,
@@ -357,9 +345,11 @@ class TextTrainer(ReportsMeans, LightModel):
             if is_text(x):
                 examples = first_of(examples_of(x, y), kwargs.pop("steps", None), size)
                 x, y = self.batches(examples, size), None
+            self.evaluate_batches(isinstance(x, Batches))
             if isinstance(x, Batches):
                 warn_of_unknown_answers(self.preprocessor, x.encoded, examples)
-                x, batch_size = x.in_order(kwargs.pop("steps", None)), None
+                x, batch_size = in_order(x, kwargs.pop("steps", None)), None
+                x = with_plain_weights(x) if self.sums_answers else x
             else:
                 x, sample_weight, _ = self._checked_arrays(x, y, sample_weight, training=False)
         with keeping_weights(self):

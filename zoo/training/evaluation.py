@@ -34,7 +34,8 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
     """
     wrong: dict[int, Any] = {}
     total, count, known = 0.0, 0, 0
-    loss = keras.losses.get(model.loss)
+    # Models may be compiled with a list or dictionary of their only loss.
+    loss = keras.losses.get(keras.tree.flatten(model.loss)[0])
     losses_of = loss.call if isinstance(loss, keras.losses.Loss) else loss
     probabilities, hits = [], []
     for index, logits, answers, weights in predicted_logits(model, batches):

@@ -10,10 +10,10 @@ from keras_corefmem.utils.checks import check_sizes
 
 
 def position_factors(length, units):
-    """Returns the factors `(length, units)` of `PositionEncoding`, float32."""
+    """Returns the factors `(length, units)` of `PositionEncoding`, float64."""
     j = np.arange(1, length + 1)[:, None] / length
     k = np.arange(1, units + 1)[None] / units
-    return ((1 - j) - k * (1 - 2 * j)).astype("float32")
+    return (1 - j) - k * (1 - 2 * j)
 
 
 def encode_words(words, factors, mask=None):
@@ -24,8 +24,8 @@ def encode_words(words, factors, mask=None):
             f"A sentence has {count} words, but length is {factors.shape[0]}; pass a larger length."
         )
     words = clear_masked(words, mask)
-    factors = ops.cast(ops.convert_to_tensor(factors)[: ops.shape(words)[-2]], words.dtype)
-    return ops.sum(words * factors, axis=-2)
+    factors = ops.convert_to_tensor(factors, words.dtype)
+    return ops.sum(words * factors[: ops.shape(words)[-2]], axis=-2)
 
 
 class SentenceEncoder(keras.layers.Layer):

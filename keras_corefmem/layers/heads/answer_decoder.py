@@ -64,5 +64,9 @@ class AnswerDecoder(keras.layers.Layer):
             previous = ops.cast(ops.softmax(outputs[-1], axis=-1), memory.dtype)
         return ops.stack(outputs, axis=1)
 
+    def compute_output_shape(self, memory_shape, question_shape):
+        return memory_shape[0], self.length, self.words
+
     def compute_output_spec(self, memory, question):
-        return keras.KerasTensor((memory.shape[0], self.length, self.words), dtype="float32")
+        shape = self.compute_output_shape(memory.shape, question.shape)
+        return keras.KerasTensor(shape, dtype="float32")

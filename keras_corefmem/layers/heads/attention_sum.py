@@ -63,9 +63,13 @@ class AttentionSum(keras.layers.Layer):
         best = ops.stop_gradient(ops.max(logits, axis=-1, keepdims=True, initial=MASKED))
         return ops.where(ops.any(candidates, axis=1), logits - best, -100.0)
 
+    def compute_output_shape(self, passage_shape, query_shape, candidates_shape):
+        is_mask = len(candidates_shape) == 3
+        return passage_shape[0], candidates_shape[2] if is_mask else self.num_candidates
+
     def compute_output_spec(self, passage, query, candidates):
-        count = candidates.shape[2] if len(candidates.shape) == 3 else self.num_candidates
-        return keras.KerasTensor((passage.shape[0], count), float_type(self.compute_dtype))
+        shape = self.compute_output_shape(passage.shape, query.shape, candidates.shape)
+        return keras.KerasTensor(shape, float_type(self.compute_dtype))
 
     def compute_mask(self, passage, previous_mask):
         return None

@@ -122,8 +122,11 @@ class EndToEndMemory(keras.layers.Layer):
         logits = ops.matmul(state, ops.transpose(answers))
         return ops.cast(logits, "float32"), ops.stack(attentions, axis=1)
 
+    def compute_output_shape(self, sentences_shape, question_shape):
+        batch, time, _ = sentences_shape
+        return (batch, len(self.answer_tokens)), (batch, self.hops, time)
+
     def compute_output_spec(self, sentences, question, training=None):
-        batch, time, _ = sentences.shape
-        logits = keras.KerasTensor((batch, len(self.answer_tokens)), dtype="float32")
-        dtype = float_type(self.compute_dtype)
-        return logits, keras.KerasTensor((batch, self.hops, time), dtype=dtype)
+        logits, attention = self.compute_output_shape(sentences.shape, question.shape)
+        logits = keras.KerasTensor(logits, dtype="float32")
+        return logits, keras.KerasTensor(attention, dtype=float_type(self.compute_dtype))

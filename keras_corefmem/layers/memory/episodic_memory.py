@@ -221,12 +221,16 @@ class EpisodicMemory(keras.layers.Layer):
             self.add_loss(self.gate_loss * loss)
         return memory, ops.stack(gates_by_pass, axis=1)
 
-    def compute_output_spec(self, facts, question, *args, **kwargs):
-        batch, time = facts.shape[:2]
+    def compute_output_shape(self, facts_shape, question_shape, supporting_facts_shape=None):
+        batch, time, units = facts_shape
         if time is not None and self.end_of_passes:
             time += 1
-        memory = keras.KerasTensor(question.shape, dtype=self.compute_dtype)
-        return memory, keras.KerasTensor((batch, self.passes, time), float_type(self.compute_dtype))
+        return (batch, units), (batch, self.passes, time)
+
+    def compute_output_spec(self, facts, question, *args, **kwargs):
+        memory, gates = self.compute_output_shape(facts.shape, question.shape)
+        memory = keras.KerasTensor(memory, dtype=self.compute_dtype)
+        return memory, keras.KerasTensor(gates, dtype=float_type(self.compute_dtype))
 
     def compute_mask(self, *args, **kwargs):
         return None

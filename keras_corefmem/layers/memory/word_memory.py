@@ -131,11 +131,9 @@ class WordMemory(EpisodicMemory):
         ends = self.episode.run(by_word(copies), by_word(gates), by_word(before), last=True)
         return ops.reshape(ends, (batch, time, self.units))
 
-    def compute_output_spec(self, facts, question, **kwargs):
-        batch, time, _ = facts.shape
-        memories = keras.KerasTensor(facts.shape, dtype=self.compute_dtype)
-        shape, dtype = (batch, self.passes, time, time), float_type(self.compute_dtype)
-        return memories, keras.KerasTensor(shape, dtype)
+    def compute_output_shape(self, facts_shape, question_shape):
+        batch, time, units = facts_shape
+        return (batch, time, units), (batch, self.passes, time, time)
 
 
 def _project(parts):

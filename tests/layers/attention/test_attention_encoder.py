@@ -7,9 +7,15 @@ from keras import ops
 
 from keras_corefmem.layers import AttentionEncoder
 from tests.support import attention_oracles
-from tests.support.evaluation import assert_gradients, compiled, randomize, value_and_gradients
+from tests.support.evaluation import (
+    assert_gradients,
+    compiled,
+    nested,
+    randomize,
+    value_and_gradients,
+)
 from tests.support.graphs import WIDTH, random_features
-from tests.support.supervised import BATCH, MASK, NAMES, SENTENCES, TIME, make_targets
+from tests.support.supervised import BATCH, MASK, SENTENCES, TIME, make_targets
 
 UNITS, INNER = 6, 5
 # Not in the order of the layers.
@@ -25,40 +31,20 @@ def make_layer(**options):
     return layer
 
 
-def weights_of(layer):
-    return {
-        "_".join(variable.path.split("/")[1:]): ops.convert_to_numpy(variable).astype("float64")
-        for variable in layer.trainable_variables
-    }
-
-
 def oracle(layer, x):
     """States, attention by signal, and the loss."""
-    weights, states = weights_of(layer), np.zeros((BATCH, TIME, UNITS))
+    values = {v.path.split("/", 1)[1]: ops.convert_to_numpy(v) for v in layer.trainable_variables}
+    weights, states = nested(values), np.zeros((BATCH, TIME, UNITS))
     shown, loss = np.zeros((BATCH, len(SIGNALS), TIME, TIME)), 0.0
     for b in range(BATCH):
-        h = x[b] @ weights["projection_kernel"] + weights["projection_bias"]
-        norm = weights["input_norm_gamma"], weights["input_norm_beta"]
-        h = attention_oracles.layer_norm(h, *norm) + attention_oracles.positions(TIME, UNITS)
-        for n in (1, 2):
-            inner = np.maximum(h @ weights[f"inner_{n}_kernel"] + weights[f"inner_{n}_bias"], 0)
-            h = h + inner @ weights[f"outer_{n}_kernel"] + weights[f"outer_{n}_bias"]
-            norm = weights[f"inner_norm_{n}_gamma"], weights[f"inner_norm_{n}_beta"]
-            h = attention_oracles.layer_norm(h, *norm)
-            windows = [head for m, head in WINDOWS if m == n]
-            named = {name: weights[f"attention_{n}_{name}"] for name in NAMES}
-            read, attention = attention_oracles.self_attention(
-                h, MASK[b], named, windows, SENTENCES[b]
-            )
-            norm = weights[f"attention_norm_{n}_gamma"], weights[f"attention_norm_{n}_beta"]
-            h = attention_oracles.layer_norm(h + read, *norm)
-            for place, (m, head, _) in enumerate(SIGNALS):
-                if m == n:
-                    near = SENTENCES[b] if head in windows else None
-                    wanted = attention_oracles.targets_of(TARGETS[place][b], MASK[b], near)
-                    shown[b, place] = attention[head]
-                    loss += attention_oracles.attention_loss(attention[head], wanted)[0]
-        states[b] = h
+        states[b], every = attention_oracles.attention_encoder(
+            x[b], MASK[b], weights, 2, WINDOWS, SENTENCES[b]
+        )
+        for place, (n, head, _) in enumerate(SIGNALS):
+            near = SENTENCES[b] if (n, head) in WINDOWS else None
+            wanted = attention_oracles.targets_of(TARGETS[place][b], MASK[b], near)
+            shown[b, place] = every[n - 1][head]
+            loss += attention_oracles.attention_loss(shown[b, place], wanted)[0]
     return states, shown, 0.3 * loss / MASK.any(axis=1).sum()
 
 

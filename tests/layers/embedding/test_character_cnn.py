@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.layers import CharacterCNN
+from tests.support import oracles
 from tests.support.evaluation import assert_follows
 
 BATCH, TIME, LENGTH, FEATURES, FILTERS, WIDTHS = 2, 3, 5, 2, 4, (1, 3, 4)
@@ -23,16 +24,8 @@ def oracle(activation, characters, *weights):
     *kernels, bias = weights
     result = np.zeros((BATCH, TIME, FILTERS * len(WIDTHS)))
     for b, t in np.ndindex(BATCH, TIME):
-        count = COUNTS[b, t]
-        if not count:
-            continue
-        for n, (width, kernel) in enumerate(zip(WIDTHS, kernels, strict=True)):
-            edge = np.zeros((width - 1, FEATURES))
-            word = np.concatenate([edge, characters[b, t, :count], edge])
-            windows = [word[p : p + width].ravel() @ kernel for p in range(count + width - 1)]
-            part = slice(n * FILTERS, (n + 1) * FILTERS)
-            largest = np.max(windows, axis=0)
-            result[b, t, part] = ACTIVATIONS[activation](largest + bias[part])
+        word = characters[b, t, : COUNTS[b, t]]
+        result[b, t] = oracles.character_cnn(word, kernels, bias, ACTIVATIONS[activation])
     return result
 
 

@@ -5,7 +5,7 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import MultiplicativeMask, PositionEncoding
-from tests.support.evaluation import evaluate, random_weights
+from tests.support.evaluation import JIT, evaluate, random_weights
 from tests.support.graphs import random_features
 from tests.support.memory_oracles import position_factor
 
@@ -33,9 +33,12 @@ def encoded_by_position(words, mask, length):
 
 
 @pytest.mark.parametrize("length", [WORDS, WORDS + 3])
-def test_position_encoding_follows_the_equation(words, mask, length):
-    output = evaluate(PositionEncoding(length), words, mask=mask)
-    np.testing.assert_allclose(output, encoded_by_position(words, mask, length), atol=1e-5)
+@pytest.mark.parametrize("dtype", ["float32"] if JIT else ["float32", "float64"])
+def test_position_encoding_follows_the_equation(words, mask, length, dtype):
+    words = words.astype(dtype)
+    output = evaluate(PositionEncoding(length, dtype=dtype), words, mask=mask)
+    expected = encoded_by_position(words, mask, length)
+    np.testing.assert_allclose(output, expected, atol=1e-12 if dtype == "float64" else 1e-5)
 
 
 def test_the_multiplicative_mask_follows_the_equation(words, mask):

@@ -12,7 +12,7 @@ import pytest
 import zoo
 from tests.support.evaluation import QUICK
 from tests.support.model_cases import ANNOTATED, LABELLED, LISTS, STORIES, TAGGED, make, shared
-from zoo.architectures.checks import checked
+from zoo.architectures.checks import check_numbers, checked
 
 SENTENCES = [" ".join(sentence.words) for sentence in TAGGED]
 UNSEEN = [*STORIES[:3], dataclasses.replace(STORIES[3], answer="attic", source="qa1.txt:7")]
@@ -216,6 +216,21 @@ def test_answers_of_one_batch_are_checked_and_weighed():
         model.reset_metrics()
         losses.append(model.train_on_batch(features, answers, class_weight=weights)[0])
     assert losses[0] < losses[1] == losses[2]
+    for use in (model.train_on_batch, model.fit):
+        with pytest.raises(ValueError, match="There are no answers: give y, or"):
+            use(features, class_weight={answer: 3.0})
+
+
+def test_weights_of_another_shape_are_refused():
+    model = quick("qrn")
+    features, answers, _ = model.batches(STORIES[:8], 8)[0]
+    for weights in (np.ones((8, 3)), np.ones(5)):
+        for use in (model.train_on_batch, model.test_on_batch, model.fit):
+            with pytest.raises(ValueError, match=r"sample_weight must have the shape \(8,\), a"):
+                use(features, answers, sample_weight=weights)
+    for weights in (np.ones(5), np.ones((8, 3)), np.ones((8, 4, 2))):
+        with pytest.raises(ValueError, match=r"each example, or \(8, 4\), one for each word; got"):
+            check_numbers(np.ones((8, 4), int), weights, (None, None, 3))
 
 
 def test_answers_in_a_column_are_checked_too():

@@ -26,9 +26,26 @@ def assert_alike(model, folder):
         np.testing.assert_allclose(copy(features), expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("encoder", [keras.layers.Conv1D(6, 3, padding="same")])
-def test_padding_behind_a_text_is_no_neighbour_of_its_last_word(encoder):
-    model = make("as-gru", encoder=encoder, joint=False)
+def make_convolution(**options):
+    return keras.layers.Conv1D(6, 3, **options)
+
+
+def make_normed_gru():
+    gru = keras.layers.GRU(6, return_sequences=True)
+    return keras.Sequential([keras.layers.LayerNormalization(), gru])
+
+
+@pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask")
+@pytest.mark.parametrize(
+    ("encoder", "joint"),
+    [
+        (make_convolution(padding="same"), False),
+        (make_convolution(padding="same"), True),
+        (make_normed_gru(), True),
+    ],
+)
+def test_padding_behind_a_text_is_no_neighbour_of_its_last_word(encoder, joint):
+    model = make("as-coref-gru", encoder=encoder, joint=joint)
     encoded = model.preprocessor.encode(STORIES[0])
     sizes = model.preprocessor.length(encoded), model.preprocessor.question_length(encoded)
     exact, *wider = (
@@ -37,6 +54,20 @@ def test_padding_behind_a_text_is_no_neighbour_of_its_last_word(encoder):
     )
     for logits in wider:
         np.testing.assert_allclose(logits, exact, rtol=1e-4, atol=1e-4)
+
+
+def test_layers_that_lose_the_mask_are_warned_of():
+    inputs, convolve = keras.Input((None, 6)), make_convolution(padding="same")
+    chain = keras.Sequential([convolve, make_normed_gru()])
+    for encoder in (chain, keras.Model(inputs, convolve(inputs))):
+        with pytest.warns(match="encoder: the Conv1D in the .* does not pass on the mask"):
+            make("as-gru", encoder=encoder)
+
+
+def test_layers_that_return_fewer_states_than_tokens_are_refused():
+    for joint in (True, False):
+        with pytest.raises(ValueError, match="the Conv1D returns 97 for 99: .* padding=.same"):
+            make("as-gru", encoder=make_convolution(), joint=joint)
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,8 @@ class AttentionSumReader(ReaderModel):
             or `"coref_gru"`, also with hyphens; or any Keras layer that returns a state for each
             token. Each use of the layer is a copy with its own weights, which is called with the
             `antecedents` or `sources` of the tokens if its `call` takes them. If it takes no
-            `mask`, padding is zeros, also that between the parts of a joint sequence.
+            `mask`, padding is zeros behind all tokens; in a joint sequence whose structure it
+            reads, also between the parts.
         units: int, width of the state per direction of a named encoder; even for a `coref_gru`.
         edge_units: int or list of ints, how many of the units the edges of each type carry in a
             `mage_gru`; the rest, at least one, is for the sequence.

@@ -1,6 +1,7 @@
 """Recurrent encoders of a reader: named ones, and any Keras layer."""
 
 import inspect
+import warnings
 
 import keras
 from keras import ops
@@ -9,6 +10,10 @@ from keras_corefmem import layers
 from keras_corefmem.layers.core.masking import clear_masked
 from zoo.architectures.config import STRUCTURE, underscored
 from zoo.configs.widths import edge_widths
+
+MORE_THAN_TOKENS = 2**30
+# A length to try layers with.
+TRIED = 99
 
 
 def structure_read(encoder):
@@ -63,14 +68,23 @@ def make_encoder(config, name, encoder=None):
     return layers.MAGEGRU((units,), **options)
 
 
-def encode(encoder, vectors, structure, mask):
-    """Runs an encoder over a sequence, with its structure if there is one."""
+def encode(encoder, vectors, structure, mask, joint=False):
+    """Runs an encoder over a sequence, with its structure if there is one.
+
+    In a joint sequence, padding may be anywhere.
+    """
     options = {} if structure is None else {structure_read(encoder): structure}
+    places = None
     if "mask" in inspect.signature(encoder.call).parameters:
+        warn_of_lost_mask(encoder)
         options["mask"] = mask
     else:
         # A convolution would read what padding holds next to the last token.
         vectors = clear_masked(vectors, mask)
+        if joint and structure is None:
+            # It would also tell how long the padding between the parts is.
+            order, places = tokens_first(mask)
+            vectors = ops.take_along_axis(vectors, order, axis=1)
     states = encoder(vectors, **options)
     if not keras.utils.is_keras_tensor(states) or len(states.shape) != 3:
         shapes = keras.tree.map_structure(lambda tensor: tensor.shape, states)
@@ -79,7 +93,49 @@ def encode(encoder, vectors, structure, mask):
             f"{type(encoder).__name__} returns {shapes}: give it return_sequences=True, and no "
             "return_state."
         )
-    return states
+    if "mask" not in options and structure is None:
+        check_length(encoder, vectors)
+    return states if places is None else ops.take_along_axis(states, places, axis=1)
+
+
+def tokens_first(mask):
+    """Returns the order that moves padding behind all tokens, and the one that moves it back."""
+    columns = ops.cumsum(ops.ones_like(mask, dtype="int32"), axis=1)
+    order = ops.argsort(ops.where(mask, columns, columns + MORE_THAN_TOKENS), axis=1)
+    return order[..., None], ops.argsort(order, axis=1)[..., None]
+
+
+def check_length(encoder, vectors):
+    """Checks that an encoder of vectors returns as many states as there are tokens."""
+    tried = keras.KerasTensor((1, TRIED, vectors.shape[-1]), vectors.dtype)
+    try:
+        length = encoder.compute_output_spec(tried).shape[1]
+    except Exception:
+        # A layer may not take so many tokens, or no number of them.
+        return
+    if length not in (TRIED, None):
+        raise ValueError(
+            f"encoder must return a state for each token; the {type(encoder).__name__} returns "
+            f'{length} for {TRIED}: give convolutions padding="same" and no strides.'
+        )
+
+
+def warn_of_lost_mask(encoder):
+    """Warns of layers of an encoder, a Keras model of layers, that do not pass on the mask."""
+    # A model with a `call` of its own deals with masks itself.
+    if not isinstance(encoder, keras.Model) or encoder.call.__module__.split(".")[0] != "keras":
+        return
+    for layer in encoder.layers:
+        warn_of_lost_mask(layer)
+        keeps = isinstance(layer, keras.Model | keras.layers.InputLayer) or layer.supports_masking
+        if not keeps:
+            warnings.warn(
+                f"encoder: the {type(layer).__name__} in the {type(encoder).__name__} does not "
+                "pass on the mask. If it, or a layer behind it, reads more than one token at a "
+                "time, the length of the padding changes the states: give such a layer alone as "
+                "the encoder, with `layers` for several.",
+                stacklevel=2,
+            )
 
 
 def last_states(states, mask, encoder, units):

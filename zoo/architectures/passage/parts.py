@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers import CharacterCNN, SplitSequences
-from keras_corefmem.layers.core.masking import MASKED
+from keras_corefmem.layers.core.masking import MASKED, mask_scores
 from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, RANDOM, Layout
 from zoo.architectures.passage.encoders import encode, structure_read
 
@@ -82,7 +82,7 @@ def encode_joint(encoder, name, order, vectors, structure, masks, leads=None):
     """
     layout = Layout(order, {}, None if leads is None else ops.not_equal(leads, 0), ops)
     links = None if structure[order[0]] is None else layout.join(structure)
-    states = encode(encoder, layout.join(vectors), links, layout.join(masks))
+    states = encode(encoder, layout.join(vectors), links, layout.join(masks), joint=True)
     split = SplitSequences(name=f"split_{name}")
     parts = split(states, vectors[order[0]])
     if leads is not None:
@@ -100,8 +100,8 @@ def encode_apart(encoders, vectors, structure, masks):
 
 def attend(passage, query, readable):
     """Computes the softmax of `passage · query` over readable tokens; 0 for others."""
-    scores = ops.cast(ops.einsum("btd,bd->bt", passage, query), "float32")
-    attention = ops.softmax(ops.where(readable, scores, MASKED), axis=-1)
+    scores = ops.einsum("btd,bd->bt", passage, query)
+    attention = ops.softmax(mask_scores(scores, readable), axis=-1)
     return ops.where(readable, attention, 0.0)
 
 
@@ -114,7 +114,8 @@ def mix_answers(gate, pointed, classes, candidates):
     gate = ops.where(there, gate, MASKED)
     pointed = ops.log_sigmoid(gate) + ops.log_softmax(pointed)
     classes = ops.log_sigmoid(-gate) + ops.log_softmax(classes)
-    return ops.logsumexp(ops.stack([pointed, classes]), axis=0)
+    # Keras infers float32 for the sum whatever its terms are.
+    return ops.cast(ops.logsumexp(ops.stack([pointed, classes]), axis=0), pointed.dtype)
 
 
 def readable_tokens(inputs, masks, answer_head):

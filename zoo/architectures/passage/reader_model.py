@@ -189,4 +189,7 @@ class ReaderModel(PassageModel):
         arguments["answer_head"] = answer_head
         model = cls.start(preprocessor, examples, word_vectors, **arguments)
         model.unread |= OF_SHARED_ANSWERS if local_answers else OF_LOCAL_ANSWERS
+        if not model.config["joint"]:
+            # Texts that are read apart have no order.
+            model.unread |= {"order"}
         return model
