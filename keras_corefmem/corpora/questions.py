@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from keras_corefmem.corpora.index import REMEDY, read_index
 from keras_corefmem.datasets.annotated import AnnotatedExample, to_text
+from keras_corefmem.datasets.folders import find_folder
+from keras_corefmem.datasets.registry import DATASETS
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.utils.files import Path, naming_damage, replacing
 
@@ -60,19 +62,37 @@ def read_questions(
         >>> corpora.read_questions("all").train[0].answer == splits.train[0].answer
         True
     """
+    return Splits(*(read_part(pathlib.Path(folder, part), make_example) for part in PARTS))
+
+
+def read_part(
+    folder: pathlib.Path,
+    make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record,
+) -> list[AnnotatedExample]:
+    """Reads one of the parts of `read_questions`, from the folder of its shards."""
     # Imports TensorFlow, which writing does not need.
     from keras_corefmem.corpora.records import read_shards
 
-    parts = []
-    for path in (pathlib.Path(folder, part) for part in PARTS):
-        index, records = read_index(path), read_shards(path)
-        made_by = {k: index[k]["name"] for k in ("annotator", "truecaser") if index.get(k)}
-        examples = []
-        for number, (annotation, fields) in enumerate(records, 1):
-            with naming_damage(f"{path}: record {number}", MISFIT):
-                examples.append(make_example(annotation, {**fields, **made_by}))
-        parts.append(examples)
-    return Splits(*parts)
+    index, records, examples = read_index(folder), read_shards(folder), []
+    made_by = {k: index[k]["name"] for k in ("annotator", "truecaser") if index.get(k)}
+    for number, (annotation, fields) in enumerate(records, 1):
+        with naming_damage(f"{folder}: record {number}", MISFIT):
+            examples.append(make_example(annotation, {**fields, **made_by}))
+    return examples
+
+
+def find_annotated(
+    dataset: str, data_dir: Path | None, task: int | str | None = None
+) -> pathlib.Path | None:
+    """Finds the records that `corefmem annotate --dataset` wrote; `None` if there are none."""
+    known = DATASETS.get(dataset)
+    if data_dir is None or known is None or known.from_record is None:
+        return None
+    name = f"{dataset}-{task}" if known.tasks else dataset
+    try:
+        return find_folder(data_dir, (f"annotated/{name}", ""), ["train/index.json"], "")
+    except FileNotFoundError:
+        return None
 
 
 def changed_parts(annotated: Splits, splits: Splits) -> list[str]:

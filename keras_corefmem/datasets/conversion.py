@@ -37,10 +37,11 @@ def as_examples(
 
     Columns of questions are `passage`, a string or a list of sentences, `question` and `answer`;
     further ones are `candidates`, `supporting_facts` (numbers of sentences from 1), `chain_ids`
-    (one for each token), `edges` (as in `Example`) and `source`. `text` and `question_start`, the
-    character at which the question starts, may replace passage and question. Columns of single
-    sentences are `sentence`, a string, or `words`, a list, and `answer` or `tags`. The columns of
-    bAbI, CBT, CNN, LAMBADA, SQuAD, SST, Universal Dependencies and WikiHop on the Hub are known.
+    (one for each token), `edges` (as in `Example`, or dictionaries of `source`, `target` and
+    `type`, which Arrow can hold) and `source`. `text` and `question_start`, the character at which
+    the question starts, may replace passage and question. Columns of single sentences are
+    `sentence`, a string, or `words`, a list, and `answer` or `tags`. The columns of bAbI, CBT, CNN,
+    LAMBADA, SQuAD, SST, Universal Dependencies and WikiHop on the Hub are known.
 
     An answer is one string; the items of a list are joined by commas, `"apple,milk"`. If several
     answers are right, give one of them; for SQuAD, the first is taken.
@@ -203,6 +204,8 @@ def _is_column(values):
 
 
 def _is_nested(values):
+    if isinstance(values, Mapping):
+        return False
     return bool(values) and not isinstance(values[0], str | bytes | int | np.integer)
 
 
@@ -235,6 +238,9 @@ def _named(row, labels):
     def name(value, names):
         if isinstance(value, list):
             return [name(each, names) for each in value]
-        return names[value] if isinstance(value, int) and value >= 0 else value
+        if not isinstance(value, int):
+            return value
+        # Unlabelled rows have the number -1.
+        return names[value] if value >= 0 else None
 
     return {column: name(row[column], names) for column, names in labels.items()}

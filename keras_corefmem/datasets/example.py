@@ -36,6 +36,8 @@ class Example:
             reader finds itself.
         kinds: kinds of questions that it belongs to, which are counted separately; ignored in
             comparisons.
+        is_raw: whether the reader splits the passage into sentences itself, as in `model.read`;
+            `sentences` are then used for display only. Ignored in comparisons.
 
     Raises:
         ValueError: if the passage, one of its sentences, the question or the answer is empty, not a
@@ -57,6 +59,7 @@ class Example:
     edges: tuple[tuple[int, int, str], ...] = dataclasses.field(default=(), kw_only=True)
     chains: tuple[int, ...] = dataclasses.field(default=(), kw_only=True)
     kinds: tuple[str, ...] = dataclasses.field(default=(), compare=False, kw_only=True)
+    is_raw: bool = dataclasses.field(default=False, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         place = self._place
@@ -93,7 +96,7 @@ class Example:
         ("Mr."), and at the end of each line.
         """
         sentences = filter(None, _BETWEEN_SENTENCES.split(passage.strip()))
-        return cls(tuple(sentences), question, UNKNOWN_ANSWER)
+        return cls(tuple(sentences), question, UNKNOWN_ANSWER, is_raw=True)
 
     @property
     def _place(self):

@@ -220,6 +220,19 @@ def load(
         900
     """
     known, options = find(name, task), dict[str, Any]()
+    check_places(name, data_dir, language)
+    if data_dir is None and known.files and not known.download:
+        raise ValueError(f"{name} has no download: give the folder of its files, --data-dir.")
+    if known.languages:
+        options["language"] = language
+    if known.cased:
+        options["cased"] = cased
+    return known.load(known.first_task if task is None else task, data_dir, **options)
+
+
+def check_places(name: Path, data_dir: Path | None, language: str | None) -> None:
+    """Raises a ValueError for a folder or a language that a data set does not have."""
+    known = find(name)
     if language and not known.languages:
         having = " and ".join(other for other, each in DATASETS.items() if each.languages)
         raise ValueError(
@@ -231,13 +244,6 @@ def load(
             f"--data-dir {data_dir}: {name} reads no files of a folder. Leave it out, or give "
             "another --dataset."
         )
-    if data_dir is None and known.files and not known.download:
-        raise ValueError(f"{name} has no download: give the folder of its files, --data-dir.")
-    if known.languages:
-        options["language"] = language
-    if known.cased:
-        options["cased"] = cased
-    return known.load(known.first_task if task is None else task, data_dir, **options)
 
 
 def check_part(name: str, part: str) -> None:

@@ -10,7 +10,7 @@ from keras_corefmem.datasets.example import UNKNOWN_ANSWER, CandidateExample, Ex
 from keras_corefmem.datasets.passages import cnn, lambada
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.stories import babi_format
-from keras_corefmem.graphs import Structure, from_doc
+from keras_corefmem.graphs import Annotation, Structure, from_doc
 from keras_corefmem.text.lexicons import PRONOUNS
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 
@@ -70,7 +70,8 @@ class _Row:
         if "words" in fields or "sentence" in fields:
             return [self.sentence()]
         if "text" in fields and not fields.keys() & {"question", "question_start", "passage"}:
-            if "answer" in fields or not self.answers:
+            # A text whose label is missing is no question.
+            if not self.answers or {"answer", *COLUMNS["answer"]}.intersection(self.columns):
                 return [self.sentence()]
             return [self.lambada()]
         return [self.question()]
@@ -119,7 +120,7 @@ class _Row:
             )
         passage = [sentence.strip() for sentence in passage if sentence.strip()]
         known = {"source": self.source, "supporting_facts": self.facts()}
-        known |= {"edges": fields.get("edges", ())}
+        known |= {"edges": self.edges()}
         answer, candidates = self.answer(), self.candidates()
         if cnn.PLACEHOLDER in question:
             example = cnn.make_example(" ".join(passage), question, answer, (), self.source)
@@ -146,34 +147,14 @@ class _Row:
         """Reads a Doc; its clusters become chains, to which the question's words belong too."""
         annotation = from_doc(doc)
         known = {"source": self.source, "candidates": self.candidates()}
-        known |= {"edges": self.fields.get("edges", ())}
+        known |= {"edges": self.edges()}
         if "question_start" in self.fields:
             known |= {"question_start": self.start()}
             return AnnotatedExample.from_record(annotation, {**known, "answer": self.answer()})
-        tokens, chains = annotation.tokens, annotation.chain_ids().tolist()
-        question, structure = self.fields.get("question"), Structure.of(annotation)
-        labels = annotation.named_entities
-        if is_doc(question):
-            second = from_doc(question)
-            structure = structure.followed_by(Structure.of(second), len(tokens))
-            ids = second.chain_ids()
-            words, more = second.tokens, (ids + (ids > 0) * max(chains)).tolist()
-            named = second.named_entities or [""] * len(words)
-        else:
-            words = _penn(self.text("question"))
-            pairs = zip(map(lower, tokens), chains, strict=True)
-            names = {word: chain for word, chain in pairs if chain and word not in PRONOUNS}
-            more = [names.get(lower(word), 0) for word in words]
-            kinds = dict(zip(map(lower, tokens), labels, strict=False))
-            named = [kinds.get(lower(word), "") for word in words]
-        ends = (*annotation.sentences[1:], len(tokens))
-        sentences = [
-            " ".join(tokens[start:end])
-            for start, end in zip(annotation.sentences, ends, strict=True)
-        ]
-        known |= {"chain_ids": [*chains, *more], "supporting_facts": self.facts()}
-        known |= {"structure": structure, "named_entities": (*labels, *named) if labels else ()}
-        return AnnotatedExample(sentences, " ".join(words), self.answer(), **known)
+        question = self.fields.get("question")
+        asked = from_doc(question) if is_doc(question) else _penn(self.text("question"))
+        known |= {"supporting_facts": self.facts()}
+        return ask(annotation, asked, self.answer(), **known)
 
     def start(self):
         value = self.fields["question_start"]
@@ -226,6 +207,12 @@ class _Row:
     def chain_ids(self):
         return self.numbers("chain_ids", "chains, one for each token")
 
+    def edges(self):
+        edges = self.fields.get("edges", ())
+        if not _are(Mapping, edges):
+            return edges
+        return [tuple(map(edge.get, ("source", "target", "type"))) for edge in edges]
+
     def numbers(self, name, what):
         value = self.fields.get(name, ())
         try:
@@ -242,6 +229,38 @@ class _Row:
 
     def error(self, message):
         return ValueError(f"{self.place}: {message}.")
+
+
+def ask(
+    passage: Annotation, question: Annotation | Sequence[str], answer: str, **known: Any
+) -> AnnotatedExample:
+    """Makes an example of a passage, to whose chains the same words of a question belong too.
+
+    Args:
+        passage: the annotated passage.
+        question: its tokens; or its annotation, whose chains stay apart.
+        answer: the answer.
+        **known: further fields of the example.
+    """
+    tokens, chains = passage.tokens, passage.chain_ids().tolist()
+    structure, labels = Structure.of(passage), passage.named_entities
+    if isinstance(question, Annotation):
+        structure = structure.followed_by(Structure.of(question), len(tokens))
+        words, ids = question.tokens, question.chain_ids()
+        more = (ids + (ids > 0) * max(chains)).tolist()
+        named = question.named_entities or [""] * len(words)
+    else:
+        words = question
+        pairs = zip(map(lower, tokens), chains, strict=True)
+        names = {word: chain for word, chain in pairs if chain and word not in PRONOUNS}
+        more = [names.get(lower(word), 0) for word in words]
+        kinds = dict(zip(map(lower, tokens), labels, strict=False))
+        named = [kinds.get(lower(word), "") for word in words]
+    ends = zip(passage.sentences, (*passage.sentences[1:], len(tokens)), strict=True)
+    sentences = tuple(" ".join(tokens[start:end]) for start, end in ends)
+    known |= {"structure": structure, "named_entities": (*labels, *named) if labels else ()}
+    known |= {"chain_ids": (*chains, *more)}
+    return AnnotatedExample(sentences, " ".join(words), answer, **known)
 
 
 def _are(kind, values):

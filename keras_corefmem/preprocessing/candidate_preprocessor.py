@@ -3,6 +3,7 @@
 import collections
 import copy
 import dataclasses
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -206,11 +207,13 @@ class CandidatePreprocessor(ReaderPreprocessor):
 
     def encode(self, example: Example) -> EncodedCandidates:
         sentences = example.cut_sentences(self.tokenizer, example.tokens)
+        words = list(itertools.chain.from_iterable(sentences))
+        numbers = np.repeat(np.arange(1, len(sentences) + 1), list(map(len, sentences)))
         candidates = {text: self.tokenizer(text) for text in getattr(example, "candidates", ())}
         encoded = self._encode_words(
-            [word for sentence in sentences for word in sentence],
+            words,
             example.tokens(example.question, self.tokenizer),
-            np.repeat(np.arange(1, len(sentences) + 1), list(map(len, sentences))),
+            self._sentences_of_text(words) if example.is_raw else numbers,
             candidates,
             getattr(example, "chain_ids", ()),
             example.source,
@@ -221,14 +224,20 @@ class CandidatePreprocessor(ReaderPreprocessor):
             # If candidates have the same tokens, the first one has the mentions.
             number = 1 + list(candidates.values()).index(candidates[answer])
         encoded = self.with_edges(dataclasses.replace(encoded, answer=number), example)
+        if example.is_raw:
+            # The structure of raw text is unknown.
+            return encoded
         chains = encoded.chain_ids[: len(encoded.passage)]
         targets = features.targets_of(example, self.signals, chains)
         return dataclasses.replace(encoded, targets=targets)
 
     def encode_text(self, passage: str, question: str) -> EncodedCandidates:
         words = self.tokenizer(passage)
-        sentences = features.sentence_numbers(np.isin(words, SENTENCE_ENDS))
-        return self._encode_words(words, self.tokenizer(question), sentences)
+        return self._encode_words(words, self.tokenizer(question), self._sentences_of_text(words))
+
+    @staticmethod
+    def _sentences_of_text(words: Sequence[str]) -> np.ndarray:
+        return features.sentence_numbers(np.isin(words, SENTENCE_ENDS))
 
     def _encode_words(
         self,

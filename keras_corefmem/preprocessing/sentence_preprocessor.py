@@ -10,7 +10,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.preprocessing.features import Spelling, pad
+from keras_corefmem.preprocessing.features import Spelling, check_ids, pad
 from keras_corefmem.preprocessing.graph import look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
 from keras_corefmem.preprocessing.sentence_batches import SentenceBatches
@@ -149,6 +149,7 @@ class SentencePreprocessor(Preprocessor):
 
     def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
         features = {"words": pad([row.words for row in rows], lengths[0], count)}
+        check_ids("words", features["words"], len(self.vocabulary))
         if self.spelling:
             letters = [row.characters for row in rows]
             features["characters"] = pad(letters, lengths[0], count, (self.word_length,))

@@ -13,7 +13,7 @@ from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.answers import END, SEPARATOR, encode_answer
 from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
-from keras_corefmem.preprocessing.features import pad
+from keras_corefmem.preprocessing.features import check_ids, pad
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor, of_source
 from keras_corefmem.preprocessing.training_examples import check_examples
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer
@@ -145,6 +145,9 @@ class StoryPreprocessor(Preprocessor):
         return FEATURES
 
     def encode(self, example: Example) -> EncodedStory:
+        if example.is_raw:
+            names, answer, source = ("passage", "question"), example.answer, example.source
+            return self._encode(example.passage, example.question, names, answer, source)
         dropped = max(len(example.sentences) - self.max_sentences, 0)
         texts = [("passage", sentence) for sentence in example.sentences]
         ids, symbols = self.ids_of_texts([*texts, ("question", example.question)], example.source)
@@ -218,12 +221,14 @@ class StoryPreprocessor(Preprocessor):
 
     def _collate(self, rows: Sequence, count: int, lengths: tuple[int, int], names: Any) -> dict:
         width = self.sentence_length
-        facts = [row.supporting_facts[: self.max_facts] for row in rows]
-        return {
+        ids = {
             "sentences": pad([row.sentences for row in rows], lengths[0], count, (width,)),
             "question": pad([row.question for row in rows], width, count),
-            "supporting_facts": pad(facts, self.max_facts, count),
         }
+        for name, words in ids.items():
+            check_ids(name, words, len(self.vocabulary))
+        facts = [row.supporting_facts[: self.max_facts] for row in rows]
+        return ids | {"supporting_facts": pad(facts, self.max_facts, count)}
 
     def _features(self, passage: Any, question: Any, names: Any, xp: Any) -> dict[str, Any]:
         short = self.without_ends(question, xp)[:, : self.sentence_length]
@@ -237,7 +242,8 @@ class StoryPreprocessor(Preprocessor):
 
     def row_texts(self, example: Example, encoded: EncodedStory) -> list[str]:
         """Returns the text of each row, as written if the rows are the example's sentences."""
-        if np.array_equal(self.encode(example).sentences, encoded.sentences):
+        own = self.encode(dataclasses.replace(example, is_raw=False))
+        if np.array_equal(own.sentences, encoded.sentences):
             return list(example.sentences[-len(encoded.sentences) :])
         return [" ".join(self.vocabulary.decode(row[row != 0])) for row in encoded.sentences]
 

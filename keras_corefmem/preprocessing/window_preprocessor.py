@@ -125,6 +125,8 @@ class WindowPreprocessor(StoryPreprocessor):
 
     def encode(self, example: Example) -> EncodedStory:
         """Encodes an example; one without a marker has one empty window."""
+        if example.is_raw:
+            return super().encode(example)
         texts, answer, source = (example.passage, example.question), example.answer, example.source
         return self._encode(*texts, ("question",), answer, source)
 

@@ -36,6 +36,8 @@ def read_text(path: Path, form: str) -> str:
         return pathlib.Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such file, pass the path of a {form} file.") from None
+    except IsADirectoryError:
+        raise IsADirectoryError(f"{path} is a folder, pass the path of a {form} file.") from None
     except UnicodeDecodeError:
         raise BadFileError(f"{path}: no UTF-8 text, pass a {form} file.") from None
 

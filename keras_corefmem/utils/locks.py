@@ -128,7 +128,10 @@ def _holder(path: pathlib.Path) -> str:
 
 def partial_folder(path: pathlib.Path) -> tempfile.TemporaryDirectory:
     """Makes a hidden folder beside a path for its replacement; removes those of dead processes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise _not_written(path.parent, error) from None
     sweep(path.parent, path.name)
     prefix = f".{path.name}-{_MACHINE}-{os.getpid()}-"
     return tempfile.TemporaryDirectory(dir=path.parent, prefix=prefix)
@@ -168,6 +171,11 @@ def _is_alive(process: int) -> bool:
     return True
 
 
+def _not_written(folder: Path, error: OSError) -> OSError:
+    message = f"Nothing can be written to {folder} ({error.strerror}): choose another folder."
+    return type(error)(message)
+
+
 def check_room(folder: Path, size: int = 0, largest: int = 0) -> None:
     """Checks that a folder can be written to, and that its disk has room.
 
@@ -192,8 +200,7 @@ def check_room(folder: Path, size: int = 0, largest: int = 0) -> None:
         if error.errno in FULL:
             needed = f"a file of {largest / MEGABYTE:.1f} MB"
             raise _no_room(f"{folder} has no room for {needed}", error) from None
-        message = f"Nothing can be written to {folder} ({error.strerror}): choose another folder."
-        raise type(error)(message) from None
+        raise _not_written(folder, error) from None
     free = shutil.disk_usage(folder).free
     if free < size:
         raise NoRoomError(

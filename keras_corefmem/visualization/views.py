@@ -110,17 +110,9 @@ class Inspection(NamedTuple):
     attention: Any
 
 
-def encode_example(example: Any, preprocessor: Any) -> Any:
-    """Encodes an example; a question without an answer is encoded as raw text, as in `read`."""
-    if type(example) is Example and example.answer == UNKNOWN_ANSWER:
-        encoded = preprocessor.encode_text(example.passage, example.question)
-        return preprocessor.with_edges(encoded, example)
-    return preprocessor.encode(example)
-
-
 def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[dict]]:
     """Returns encoded examples, their features, and these by batch; a single one is a batch."""
-    encoded = [encode_example(example, preprocessor) for example in examples]
+    encoded = list(map(preprocessor.encode, examples))
     longest = max(map(preprocessor.length, encoded))
     longest_question = max(map(preprocessor.question_length, encoded))
     rows = 1 if len(encoded) == 1 else -(-len(encoded) // BATCH_SIZE) * BATCH_SIZE
@@ -155,7 +147,7 @@ def predicted_answer(
     example: Any, logits: np.ndarray, preprocessor: Any
 ) -> tuple[str, float, bool]:
     """Returns a model's best answer: its text, its probability, and whether it is right."""
-    encoded = encode_example(example, preprocessor)
+    encoded = preprocessor.encode(example)
     known = preprocessor.answers_of(encoded)
     best, probability = best_answer(logits, known)
     return best, probability, best == answer_text(np.ravel(encoded.answer).tolist(), known)
@@ -188,7 +180,7 @@ def token_views(
             features["question_chains"][n, : len(question)] * preprocessor.joint,
             heading(example, logits[n], preprocessor),
             example.supporting_facts,
-            preprocessor.typed_edges(encode_example(example, preprocessor)),
+            preprocessor.typed_edges(preprocessor.encode(example)),
             edge_shares([example], preprocessor, attend) if attend else {},
         )
 
@@ -217,7 +209,7 @@ def sentence_views(
     """
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
-        encoded = encode_example(example, preprocessor)
+        encoded = preprocessor.encode(example)
         sentences = preprocessor.row_texts(example, encoded)
         end = attention[n, features["sentences"].shape[1] :]
         yield TableView(

@@ -7,7 +7,6 @@ import datasets
 import numpy as np
 import pandas
 import pytest
-import spacy
 import tensorflow as tf
 
 from keras_corefmem.datasets import (
@@ -20,7 +19,6 @@ from keras_corefmem.datasets import (
     cnn,
     simulator,
 )
-from keras_corefmem.graphs import edges_of
 
 ROWS = [
     {"passage": "Mary left. John slept.", "question": "Who left?", "answer": "Mary"},
@@ -352,92 +350,28 @@ def test_numbers_of_classes_have_names():
     assert as_examples(both) == as_examples(data)
 
 
+def test_rows_of_classes_may_have_no_label():
+    rows = [{"sentence": "Good film", "label": 1}, {"sentence": "Bad film", "label": -1}]
+    kinds = {"sentence": datasets.Value("string"), "label": datasets.ClassLabel(names=["-", "+"])}
+    data = datasets.Dataset.from_list(rows, features=datasets.Features(kinds))
+    assert [example.answer for example in as_examples(data, answers=False)] == ["+", "[unknown]"]
+    for name in ("sentence", "text"):
+        with pytest.raises(ValueError, match=f"example 1: no answer among .*{name}"):
+            as_examples(data.rename_columns({"sentence": name}))
+
+
+def test_edges_may_be_dictionaries():
+    edges = [{"source": 1, "target": 5, "type": "near"}, {"source": 4, "target": 2, "type": "by"}]
+    expected = dataclasses.replace(EXAMPLES[0], edges=[(1, 5, "near"), (4, 2, "by")])
+    row = {**ROWS[0], "edges": edges}
+    for data in (row, [row], datasets.Dataset.from_list([row]), pandas.DataFrame([row])):
+        assert as_examples(data) == [expected]
+    with pytest.raises(ValueError, match=r"edge 1 must be .*; got \(1, None, 'near'\)"):
+        as_examples({**row, "edges": [{"source": 1, "type": "near"}]})
+
+
 def test_stories_of_the_simulator_survive_a_frame():
     examples = simulator.simulate(1, 10)
     rows = [{**vars(e), "supporting_facts": list(e.supporting_facts)} for e in examples]
     again = as_examples(pandas.DataFrame(rows))
     assert again == examples and again[3].source == examples[3].source
-
-
-@pytest.fixture
-def doc():
-    doc = spacy.blank("en")("Mary slept. She woke.")
-    doc[3].is_sent_start = True
-    doc.spans["coref_clusters_1"] = [doc[0:1], doc[3:4]]
-    return doc
-
-
-def test_docs_with_clusters(doc):
-    question = spacy.blank("en")("Where is she now, Ann?")
-    question.spans["coref_clusters_1"] = [question[5:6]]
-    words = "Where is Mary and she ?".split()
-    expected = AnnotatedExample(
-        ["Mary slept .", "She woke ."],
-        " ".join(words),
-        "bed",
-        chain_ids=[1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0],
-    )
-    fields = {"question": "Where is Mary and she?", "answer": "bed"}
-    for data in (
-        [(doc, *fields.values())],
-        [(doc, fields)],
-        {"passage": [doc], **fields},
-    ):
-        assert as_examples(data) == [expected]
-    doc.user_data |= fields
-    assert as_examples(doc) == as_examples([doc]) == [expected]
-    (example,) = as_examples([(doc, question, "bed")])
-    assert example.chain_ids[6:] == (0, 0, 0, 0, 0, 2, 0)
-
-
-def test_docs_and_rows_have_edges(doc):
-    words = [token.text for token in doc]
-    parsed = spacy.tokens.Doc(doc.vocab, words, heads=[1, 1, 1, 4, 4, 4], deps=["dep"] * 6)
-    parsed.user_data = {"question": "Who woke?", "answer": "Mary", "edges": [(1, 8, "near")]}
-    (example,) = as_examples(parsed)
-    assert example.edges == ((1, 8, "near"),)
-    dependencies = edges_of(example.structure, "dependency")
-    assert dependencies.tolist() == [[2, 1], [2, 3], [5, 4], [5, 6]]
-    question = spacy.tokens.Doc(doc.vocab, ["Who", "woke"], heads=[1, 1], deps=["dep"] * 2)
-    for passage, before in ((parsed, [[2, 1], [2, 3], [5, 4], [5, 6]]), (doc, [])):
-        (example,) = as_examples([(passage, {"question": question, "answer": "Mary"})])
-        assert edges_of(example.structure, "dependency").tolist() == [*before, [8, 7]]
-        assert len(example.chain_ids) == 8
-    row = {"passage": "Mary slept.", "question": "Who?", "answer": "Mary", "edges": [[1, 2, "a"]]}
-    lists = {name: [value, value] for name, value in row.items()}
-    for data in (row, [row], lists):
-        assert {each.edges for each in as_examples(data)} == {((1, 2, "a"),)}
-    assert as_examples(lists) == as_examples([row, row])
-    candidates, chains = {"candidates": ["Mary"]}, {"chain_ids": [0] * 3, "passage": "Mary slept"}
-    for more in (candidates, chains):
-        assert as_examples([{**row, **more}])[0].edges == ((1, 2, "a"),)
-    with pytest.raises(ValueError, match=r"example 1: edge 1, \(2, 2, 'a'\), is a loop"):
-        as_examples([row, {**row, "edges": [(2, 2, "a")]}])
-
-
-def test_a_doc_may_hold_its_question(doc):
-    fields = {"question_start": 12, "answer": "Mary"}
-    (example,) = as_examples([(doc, fields)])
-    assert (example.passage, example.question) == ("Mary slept .", "She woke .")
-    assert example.chain_ids == (1, 0, 0, 1, 0, 0) and example.structure is not None
-    with pytest.raises(ValueError, match="no token starts at character 13"):
-        as_examples([(doc, {**fields, "question_start": 13})])
-
-
-def test_docs_have_named_entities():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Mary"}])
-    passage, plain = nlp("Mary slept"), spacy.blank("en")("Mary slept")
-    cases = [
-        (passage, "Was Mary here", ("PERSON", "", "", "PERSON", "")),
-        (passage, nlp("Was Mary here"), ("PERSON", "", "", "PERSON", "")),
-        (passage, plain, ("PERSON", "", "", "")),
-        (plain, nlp("Mary"), ()),
-    ]
-    for doc, question, expected in cases:
-        (example,) = as_examples([(doc, {"question": question, "answer": "Mary"})])
-        assert example.named_entities == expected
-    with pytest.raises(ValueError, match="2 named_entities for 4 tokens"):
-        dataclasses.replace(
-            example, named_entities=("", ""), question="Who slept", chain_ids=[0] * 4
-        )

@@ -4,11 +4,13 @@ import itertools
 import numpy as np
 import pytest
 
-from keras_corefmem.datasets import CandidateExample, Example
+from keras_corefmem.datasets import CandidateExample, Example, annotate_examples
+from keras_corefmem.datasets.passages.candidates import find_mentions
 from keras_corefmem.preprocessing import (
     LengthenStories,
     RenameEntities,
     ShuffleSentences,
+    StoryPreprocessor,
     UnseenEntities,
 )
 from keras_corefmem.text import get_tokenizer
@@ -66,3 +68,47 @@ def test_names_that_stay_are_spelled_as_before():
     alone, none = RenameEntities([["Mary"], ["mcmary"]]), [["Mary", "mcmary"]]
     for rename in (alone, UnseenEntities(none, share=0.0)):
         assert rename(example, random()) == example
+
+
+@pytest.mark.parametrize("name", ["words", "penn_lower", "prose"])
+def test_candidates_of_annotated_text_are_renamed_with_it(name):
+    text = "Mary is in Rome, Italy, by St. Mary's."
+    options = {"candidates": ("Rome, Italy", "St. Mary's", "Mary")}
+    plain, cut = CandidateExample((text,), "Where?", "Rome, Italy", **options), get_tokenizer(name)
+    (example,) = annotate_examples([plain], tokenizer=cut.cased)
+
+    def mentions(example):
+        words = [cut(candidate) for candidate in example.candidates]
+        return find_mentions(words, example.tokens(example.passage, cut))
+
+    assert {number for *_, number in mentions(example)} >= {1, 2}
+    rename, renamed = RenameEntities([["Mary", "Ann"], ["Rome", "Bonn"]], name), set()
+    for seed in range(9):
+        other = rename(example, random(seed))
+        renamed.add(other.answer)
+        assert mentions(other) == mentions(example) and other.answer == other.candidates[0]
+    assert renamed == {"Rome, Italy", "Bonn, Italy"}
+
+
+def test_edges_stay_at_their_words_where_new_names_are_cut_differently():
+    # A clitic is cut off behind letters of ASCII alone.
+    plain = Example(("Mary's dog saw Jos\u00e9.",), "Who left?", "dog")
+    rename = RenameEntities([["Mary", "Jos\u00e9"]], "penn_lower")
+    linked = dataclasses.replace(plain, edges=[(3, 5, "near")])
+    assert all(rename(linked, random(seed)) == linked for seed in range(9))
+    assert len({rename(plain, random(seed)) for seed in range(9)}) == 2
+
+
+def test_punctuation_is_not_renamed():
+    ends = (".", "!", "?")
+    examples = [
+        Example((f"{one} saw {other}{end}",), f"Who saw {other}?", one)
+        for one, other in itertools.permutations(("Mary", "John"), 2)
+        for end in ends
+    ]
+    preprocessor = StoryPreprocessor.fit(examples)
+    with pytest.MonkeyPatch.context() as patch:
+        learned = "keras_corefmem.preprocessing.augmentation.renaming.learn_entity_words_by_kind"
+        patch.setattr(learned, lambda *_: frozenset(("mary", "john", *ends)))
+        rename = RenameEntities.fit(examples, preprocessor)
+    assert set(rename.place) == {"mary", "john"}

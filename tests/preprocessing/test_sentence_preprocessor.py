@@ -72,3 +72,13 @@ def test_raw_text_is_cut_into_words():
 def test_what_it_cannot_learn_from_is_refused(sentences, message):
     with pytest.raises(ValueError, match=message):
         SentencePreprocessor.fit(sentences)
+
+
+def test_sentences_of_another_preprocessor_are_refused():
+    first, other = (
+        SentencePreprocessor.fit([Sentence(words, "good")]) for words in (("a",), ("a", "film"))
+    )
+    row = other.encode_text("a film")
+    assert other.collate([row], 1, 2)["words"].tolist() == [[2, 3]]
+    with pytest.raises(ValueError, match="words of row 0 holds 3, which the model does not know"):
+        first.collate([row], 1, 2)

@@ -1,10 +1,14 @@
+import dataclasses
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from keras_corefmem.datasets import Example
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
+from keras_corefmem.visualization.views import sentence_views
 
 STORY = ("Mary went to the kitchen.", "She slept.", "Did John leave?", "The milk!")
 EXAMPLES = [
@@ -104,6 +108,39 @@ def test_sentences_of_an_example_are_rows_whatever_ends_them():
     encoded = short.encode(example)
     assert encoded.supporting_facts == (1, 2)
     assert short.row_texts(example, encoded) == list(sentences[2:])
+
+
+def test_sentences_do_not_depend_on_whether_the_answer_is_known():
+    sentences = ("Mr. Smith went to the kitchen.", "Mary left", "and John slept.")
+    known = Example(sentences, "Where is Mary?", "kitchen")
+    preprocessor, unknown = StoryPreprocessor.fit([known]), dataclasses.replace(known, answer="?")
+    for example in (known, unknown, dataclasses.replace(known, answer=UNKNOWN_ANSWER)):
+        (view,) = sentence_views([example], preprocessor, look_at_nothing, ["pass 1"])
+        assert view.rows == list(sentences)
+    raw = Example.from_text("Mr. Smith went.\nMary left", "Where is Mary?")
+    text = preprocessor.encode_text(raw.passage, raw.question)
+    encoded = preprocessor.encode(raw)
+    assert words(preprocessor, encoded.sentences) == ["mr .", "smith went .", "mary left"]
+    np.testing.assert_array_equal(encoded.sentences, text.sentences)
+    assert preprocessor.row_texts(raw, encoded) == ["mr .", "smith went .", "mary left"]
+    answered = preprocessor.encode(dataclasses.replace(raw, answer="kitchen"))
+    assert (encoded.answer, preprocessor.answers[answered.answer]) == (0, "kitchen")
+
+
+@pytest.mark.parametrize("name", ["sentences", "question"])
+def test_stories_of_another_preprocessor_are_refused(preprocessor, name):
+    size = len(preprocessor.vocabulary)
+    rows = [preprocessor.encode(EXAMPLES[0])] * 2
+    preprocessor.collate(rows, 2, 3)
+    wrong = np.full_like(getattr(rows[1], name), size)
+    rows[1] = dataclasses.replace(rows[1], **{name: wrong})
+    with pytest.raises(ValueError, match=f"{name} of row 1 holds {size}, .* from 0 to {size - 1}"):
+        preprocessor.collate(rows, 2, 3)
+
+
+def look_at_nothing(features):
+    rows, count = features["sentences"].shape[:2]
+    return np.zeros((rows, 2)), np.zeros((rows, count, 1))
 
 
 def test_real_and_simulated_stories_keep_their_sentences():

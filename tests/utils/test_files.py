@@ -44,6 +44,8 @@ def test_text_is_read_with_clear_errors(tmp_path):
     assert read_text(path, "CoNLL") == "a\nb\u2028c"
     with pytest.raises(FileNotFoundError, match="pass the path of a CoNLL file"):
         read_text(tmp_path / "none", "CoNLL")
+    with pytest.raises(OSError, match=" is a folder, pass the path of a CoNLL file"):
+        read_text(tmp_path, "CoNLL")
 
 
 def test_json_is_compared_by_field(tmp_path):

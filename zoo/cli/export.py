@@ -29,7 +29,9 @@ def export(
     lengths = {name: value for name, value in lengths.items() if value is not None}
     if lengths and format != "litert":
         raise ValueError(f"--{next(iter(lengths)).replace('_', '-')} is for --format litert.")
+    if no_xla and format != "saved_model":
+        raise ValueError(f"--no-xla is for --format saved_model, not {format}: leave it out.")
     reader = load_model(model)
-    zoo.export(reader, folder, jit_compile=not no_xla, format=format, **lengths)
+    zoo.export(reader, folder, jit_compile=False if no_xla else None, format=format, **lengths)
     names = {"saved_model": "SavedModel", "onnx": "ONNX", "litert": "LiteRT"}
     print(f"{names[format]}: {folder}")

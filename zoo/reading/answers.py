@@ -153,7 +153,7 @@ def read_examples(
     Args:
         model: a model with a preprocessor.
         examples: the questions; their answers are ignored.
-        top, annotator, truecase: as for `read`; an annotator replaces the chains.
+        top, annotator, truecase: as for `read`; an annotator replaces the chains alone.
 
     Raises:
         ValueError: as for `read`.
@@ -165,16 +165,13 @@ def read_examples(
         3
     """
     preprocessor = preprocessor_of(model)
-    rows = [(example.passage, example.question) for example in examples]
-    if annotator is not None or truecase is not None:
-        passages, questions = ([row[n] for row in rows] for n in (0, 1))
-        edges = [example.edges for example in examples]
-        options = {"top": top, "annotator": annotator, "truecase": truecase}
-        return read(model, passages, questions, edges=edges if any(edges) else (), **options)
     if not examples:
         return []
+    rows = [(example.passage, example.question) for example in examples]
     _check_edges(model, [example.edges for example in examples])
-    if not all(hasattr(example, "chain_ids") for example in examples):
+    if annotator is not None or truecase is not None:
+        examples = annotate_for(preprocessor, examples, annotator, truecase)
+    elif not all(hasattr(example, "chain_ids") for example in examples):
         warn_of_missing_structure(model, stacklevel=4)
     warn_of_unread_edges(examples, edge_types_of(model), stacklevel=4)
     encoded = list(map(preprocessor.encode, examples))
@@ -264,10 +261,16 @@ def annotate_for(
     return annotate_examples(examples, annotator, truecase, cut, make_example)
 
 
+def reads_annotations(model: Any) -> bool:
+    """Returns whether a model was trained on annotated text, and reads its chains or edges."""
+    reads = any(name.endswith(LINK_SUFFIXES) for name in model.features)
+    return reads and bool(model.preprocessor.annotator)
+
+
 def warn_of_missing_structure(model: Any, stacklevel: int = 2) -> None:
     """Warns that a model of annotated text reads without an annotator, if it does."""
     known = model.preprocessor
-    if known.annotator and any(name.endswith(LINK_SUFFIXES) for name in model.features):
+    if reads_annotations(model):
         behind = f" behind the truecaser {known.truecase}" if known.truecase else ""
         more = " and truecase=" if known.truecase else ""
         warnings.warn(

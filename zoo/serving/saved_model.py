@@ -15,12 +15,15 @@ from keras_corefmem.utils.files import replacing_folder
 from zoo.reading.answers import number_of_answers, preprocessor_of
 from zoo.serving.batching import in_batches, pad_coarsely
 
+# Number of answers that a SavedModel returns.
+TOP = 5
+
 
 def export(
     model: Any,
     path: str | os.PathLike,
-    top: int = 5,
-    jit_compile: bool = True,
+    top: int | None = None,
+    jit_compile: bool | None = None,
     format: str = "saved_model",
     **lengths: int,
 ) -> None:
@@ -52,10 +55,10 @@ def export(
     Args:
         model: a reader with a preprocessor.
         path: folder to write. An older SavedModel there is replaced once the new one is complete.
-        top: number of answers to return, at most all that the reader knows.
-        jit_compile: whether XLA compiles the recurrences, at the first use of each of a few
-            lengths and batch sizes. With `False`, the model is several times slower, but also runs
-            if TensorFlow was built without XLA. Exports of the JAX backend need XLA.
+        top: number of answers to return, 5 by default, at most all that the reader knows.
+        jit_compile: whether XLA compiles the recurrences, as by default, at the first use of each
+            of a few lengths and batch sizes. With `False`, the model is several times slower, but
+            also runs if TensorFlow was built without XLA. Exports of the JAX backend need XLA.
         format: `"saved_model"`; or `"onnx"` or `"litert"` for a model from features to logits with
             the preprocessor beside it, see `zoo.serving.onnx.export_onnx` and
             `zoo.serving.litert.export_litert`.
@@ -72,6 +75,9 @@ def export(
         Traceback (most recent call last):
         ValueError: Sequential is not a reader: pass a model of the zoo, such as ...
     """
+    if format in ("onnx", "litert") and (top is not None or jit_compile):
+        unread = "jit_compile" if top is None else "top"
+        raise ValueError(f"Only format='saved_model' has a {unread}: leave it out.")
     if format == "litert":
         from zoo.serving.litert import export_litert
 
@@ -88,10 +94,10 @@ def export(
 
     path = pathlib.Path(path).expanduser().absolute()
     preprocessor = preprocessor_of(model)
-    top = number_of_answers(preprocessor, top)
+    top = number_of_answers(preprocessor, TOP if top is None else top)
     if path.exists() and not (path.is_dir() and _may_replace(path)):
         raise ValueError(f"{path} is not a SavedModel: choose another path, or remove it.")
-    with contextlib.nullcontext() if jit_compile else uncompiled():
+    with uncompiled() if jit_compile is False else contextlib.nullcontext():
         module, signatures = _module(model, preprocessor, top)
     with replacing_folder(path) as partial:
         # Inference does not need the gradient of the recurrence.

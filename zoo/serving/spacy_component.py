@@ -1,5 +1,6 @@
 """The spaCy component `corefmem_reader`: answers to questions about Docs."""
 
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,8 +10,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch, raise_error
 
-from keras_corefmem.datasets import as_examples
-from keras_corefmem.graphs.formats.spacy_docs import chains_of
+from keras_corefmem.datasets import AnnotatedExample, as_examples
+from keras_corefmem.datasets.example import UNKNOWN_ANSWER
+from keras_corefmem.datasets.rows import ask
+from keras_corefmem.graphs.formats.spacy_docs import chains_of, from_doc
+from keras_corefmem.graphs.recutting import recut
 from keras_corefmem.text.tokenizers import has_letters
 from keras_corefmem.utils.checks import check_sizes
 from zoo.reading.answers import preprocessor_of, read, read_examples
@@ -45,7 +49,8 @@ class DocReader:
 
     A reader of annotated text uses the coreference chains found by an earlier component, such as
     `corefmem_resolver`, even if it found none. If no component has resolved the Doc, the reader
-    only links repeated words.
+    only links repeated words. Tokens are those of the Doc, or those of the reader if it writes
+    quotation marks and the like in its own way (the tokenizer `prose`).
 
     Docs that cannot be read are passed to the function set by `nlp.set_error_handler`, and the
     others of their batch are answered; without such a function, the error is raised.
@@ -162,12 +167,30 @@ class DocReader:
             rows = [n for n, (doc, _) in enumerate(pairs) if self._has_chains(doc) == resolved]
             chosen = [pairs[n] for n in rows]
             if resolved:
-                found = read_examples(self.reader, as_examples(chosen, answers=False), self.top)
+                examples = list(itertools.starmap(self._example, chosen))
+                found = read_examples(self.reader, examples, self.top)
             else:
                 texts = [doc.text for doc, _ in chosen], [question for _, question in chosen]
                 found = read(self.reader, *texts, top=self.top)
             readings |= zip(rows, found, strict=True)
         return [readings[n] for n in range(len(pairs))]
+
+    def _example(self, doc: Doc, question: str) -> AnnotatedExample:
+        """Makes an example of a Doc with chains.
+
+        If the reader writes tokens in its own way, such as quotation marks, they are its own.
+        """
+        tokenizer = preprocessor_of(self.reader).tokenizer
+        if not tokenizer.keeps_characters:
+            # A text may have brackets as the treebank writes them.
+            try:
+                passage = recut(from_doc(doc), tokenizer.cased(doc.text))
+            except ValueError:
+                passage = None
+            if passage is not None:
+                return ask(passage, tokenizer.cased(question), UNKNOWN_ANSWER)
+        (example,) = as_examples([(doc, question)], answers=False)
+        return example
 
     def _has_chains(self, doc: Doc) -> bool:
         """Returns whether a Doc has chains and the model reads them."""

@@ -13,7 +13,7 @@ from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text import prose
-from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters, lower
 from keras_corefmem.utils.files import Path, read_text
 
 ORIGIN = "https://zenodo.org/records/2630551"
@@ -66,7 +66,7 @@ def read_passage(text: str, source: str = "") -> Example | None:
     tokens = cut(text) if all(map(has_letters, set(tokens))) else tokens
     while tokens and not has_letters(tokens[-1]):
         tokens.pop()
-    tokens = [token.lower() for token in tokens]
+    tokens = list(map(lower, tokens))
     start = last_sentence(tokens)
     return _make_example(tokens, start, source) if 0 < start < len(tokens) - 1 else None
 
@@ -84,7 +84,7 @@ def read_passages(path: Path, cased: bool = False) -> list[Example]:
     for number, line in enumerate(lines, 1):
         try:
             passage = json.loads(line)
-            text = passage["text"] if cased else passage["text"].lower()
+            text = passage["text"] if cased else lower(passage["text"])
             start, length = passage["context_tokens"], passage["query_tokens"]
             tokens = text.split(" ")
             if not 0 < start < start + length == len(tokens) - 1:

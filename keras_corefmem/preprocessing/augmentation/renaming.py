@@ -33,8 +33,9 @@ class RenameEntities:
     """Permutes the names of entities, consistently in all texts of an example.
 
     Passage, question, answer and candidates are renamed token by token, so that lengths, chains and
-    edges stay the same. The word forms of an entity are renamed together: only entities whose forms
-    have the same endings ("cat", "cats"; "dog", "dogs") are exchanged.
+    edges stay the same; an example that has some of these stays as it is if the tokenizer cuts the
+    new names to more or fewer tokens. The word forms of an entity are renamed together: only
+    entities whose forms have the same endings ("cat", "cats"; "dog", "dogs") are exchanged.
 
     Args:
         classes: lists of entities; those of one list are exchanged with each other. An entity is a
@@ -110,13 +111,19 @@ class RenameEntities:
         classes = learn_classes(examples, preprocessor, within).values()
         return cls(classes, preprocessor.tokenizer, functools.partial(_can_learn, preprocessor))
 
-    def _cut(self, example: Example, text: str) -> tuple[list[str], list[tuple[int, str]]]:
-        """Returns the tokens of a text and what is between them, and the places of entities."""
-        key = text, type(example)
+    def _cut(
+        self, example: Example, text: str, is_cut: bool
+    ) -> tuple[list[str], list[tuple[int, str]]]:
+        """Returns the tokens of a text and what is between them, and the places of entities.
+
+        Texts are cut as the example cuts them; those that are not cut before, by the tokenizer.
+        """
+        key = text, type(example) if is_cut else Example
         if key not in self._cuts:
             if len(self._cuts) >= CACHED:
                 self._cuts.clear()
-            tokens, seen = example.cut(text, self.tokenizer.cased), text
+            cased, seen = self.tokenizer.cased, text
+            tokens = example.cut(text, cased) if is_cut else cased(text)
             if not self.tokenizer.keeps_characters:
                 seen, words = text.translate(_PLAIN), list(filter(_is_word, tokens))
                 if _are_words(words, seen):
@@ -162,8 +169,10 @@ class RenameEntities:
         # A comma may be part of a candidate.
         several = "candidates" not in lists
         answers = example.answer.split(SEPARATOR) if several else [example.answer]
-        texts = [example.question, *answers, *itertools.chain.from_iterable(lists.values())]
-        cuts = [self._cut(example, text) for text in texts]
+        # Readers cut candidates of annotated examples too.
+        texts = [(example.question, True), *((text, several) for text in answers)]
+        texts += [(text, name != "candidates") for name in lists for text in lists[name]]
+        cuts = [self._cut(example, *text) for text in texts]
         words = dict.fromkeys(word for _, found in cuts for _, word in found)
         names = self.new_names(words, random)
         renamed = []
@@ -182,7 +191,13 @@ class RenameEntities:
         values: dict[str, Any] = {}
         for name, old in lists.items():
             values[name] = tuple(itertools.islice(left, len(old)))
-        return dataclasses.replace(example, question=question, answer=answer, **values)
+        new = dataclasses.replace(example, question=question, answer=answer, **values)
+        is_moved = (example.edges or example.chains) and self._sizes(new) != self._sizes(example)
+        return example if is_moved else new
+
+    def _sizes(self, example: Example) -> list[int]:
+        texts = example.passage, example.question
+        return [len(example.tokens(text, self.tokenizer)) for text in texts]
 
 
 def learn_classes(
@@ -198,7 +213,8 @@ def learn_classes(
         for token in example.cut(text, tokenizer.cased):
             written[lower(token)][token] += 1
     labels = _names(examples)
-    known = set(preprocessor.vocabulary.known) & written.keys()
+    # Punctuation has no name: a word in its place would become part of its neighbour.
+    known = set(filter(has_letters, preprocessor.vocabulary.known)) & written.keys()
     groups = [[word] for word in labels] if labels else _entities(examples, preprocessor)
     entities = [forms for each in groups if (forms := [w for w in each if w in known])]
     if len(entities) < 2:

@@ -4,6 +4,7 @@ import pytest
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.passages import lambada
+from keras_corefmem.text import SpaceTokenizer
 
 PASSAGE = (
     "`` who is it ? '' asked tom . mr. gray looked up and -lrb- at last -rrb- smiled . "
@@ -59,6 +60,17 @@ def test_built_passages_are_read_lower_cased(tmp_path):
     (cased,) = lambada.read_passages(path, cased=True)
     assert cased == Example(("Tom came .",), "He saw", "Tom")
     assert cased.source == f"{path}:1"
+
+
+def test_words_are_lower_cased_as_tokenizers_do(tmp_path):
+    text = "\u0130nci met \u03a3\u0391\u03a3 . They saw \u0130nci"
+    words = SpaceTokenizer()(text)
+    example = lambada.read_passage(text)
+    assert [*example.passage.split(), *example.question.split(), example.answer] == words
+    path = tmp_path / "train.jsonl"
+    built = {"text": text, "context_tokens": 4, "query_tokens": 2, "answer": words[-1]}
+    path.write_text(json.dumps(built))
+    assert lambada.read_passages(path) == [example]
 
 
 @pytest.mark.parametrize(

@@ -94,10 +94,10 @@ def test_wrong_answers_are_looked_for_among_questions_of_the_data(tmp_path, monk
     assert len({example.source.partition(",")[0] for example in examples}) == len(simulator.TASKS)
     look = _Page(SimpleNamespace(gr=None), None).look_for_wrong_answers
     wrong, rows, said = look("ga_coref_gru_lambada")
-    assert wrong == rows == [] and "no test questions of lambada" in said
-    assert said.endswith("`corefmem demo --data-dir DIR`.")
+    assert len(wrong) == len(rows) and f"{len(wrong)} of 6 bundled questions" in said
+    assert "no test questions of lambada" in said and "`corefmem demo --data-dir DIR`." in said
     card = {"dataset": "babi", "task": 20, "language": "en-valid"}
-    assert stories.questions(card, None) == ([], "test")
+    assert stories.questions(card, None) == (stories.samples(card), "bundled")
     assert "task 20 of babi, and simulates none: run `corefmem download" in (
         stories.how_to_get_questions(card)
     )

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.datasets import Example, annotate_examples
+from keras_corefmem.datasets import CandidateExample, Example, annotate_examples
 from keras_corefmem.graphs import annotate
-from keras_corefmem.text import Truecaser
+from keras_corefmem.text import Truecaser, get_tokenizer
 from keras_corefmem.visualization.views import inspect_examples
-from tests.support.annotated import PASSAGE, QUESTION, annotated_reader, questions
+from tests.support.annotated import PASSAGE, QUESTION, SIZES, annotated_reader, questions
 from zoo.reading import read_examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:The reader does not know these words")
@@ -95,6 +95,24 @@ def test_examples_are_read_with_their_chains_and_candidates(model):
     assert readings[0].probability != pytest.approx(readings[1].probability, abs=1e-7)
     some = dataclasses.replace(example, candidates=("mary", example.answer))
     assert set(read_examples(model, [some])[0].answers) == {"mary", example.answer}
+
+
+def test_an_annotator_of_examples_leaves_their_candidates_and_edges():
+    plain = [
+        CandidateExample(e.sentences, e.question, e.answer, candidates=[e.answer, "left Rome"])
+        for e in questions()
+    ]
+    plain = [dataclasses.replace(example, edges=[(1, 6, "near")]) for example in plain]
+    examples = annotate_examples(plain, tokenizer=get_tokenizer("words").cased)
+    options = {"encoder": "mage_gru", "edge_units": 1, "edge_types": ["coreference", "near"]}
+    model = zoo.AttentionSumReader.from_examples(examples, **options, **SIZES)
+    readings = read_examples(model, plain[:3], annotator="exact")
+    assert readings == read_examples(model, examples[:3])
+    for example, reading in zip(plain, readings, strict=False):
+        assert set(reading.answers) == {*example.candidates}
+    nothing = Example(plain[0].sentences, "\xad_", "mary", source="here")
+    with pytest.raises(ValueError, match="The question of here has no tokens"):
+        read_examples(annotated_reader(), [nothing], annotator="exact")
 
 
 def test_refuses_annotators_of_no_use(model):

@@ -20,6 +20,8 @@ from zoo.reading import read_examples
 
 GRU, COREF = "ga_gru_lambada", "ga_coref_gru_lambada"
 READER, MEMORY, OFTEN_WRONG = "ga_coref_gru_babi_1", "qdren_babi_1", "qdren_babi_2"
+TYPED, PASSES = "ga_mage_gru_attention_typed_babi_2", "dmn_supervised_babi_1"
+SUPERVISED = "bidaf_sa_early_coref_all_lambada"
 SECONDS = 60
 PASSAGE = (
     "John went to the office.",
@@ -121,14 +123,15 @@ class Page:
 
 
 @pytest.fixture
-def page(tmp_path, monkeypatch):
+def page(tmp_path, monkeypatch, request):
     programs = find_programs()
     gradio = pytest.importorskip("gradio")
     monkeypatch.setenv("GRADIO_ANALYTICS_ENABLED", "False")
     from zoo.serving.demo import page, stories
 
     monkeypatch.setattr(stories, "LOOKED_AT", 50)
-    blocks = page.make_page([READER, MEMORY, GRU, COREF, OFTEN_WRONG])
+    presets = getattr(request, "param", [READER, MEMORY, GRU, COREF, OFTEN_WRONG])
+    blocks = page.make_page(presets)
     _, address, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
     monkeypatch.setenv("GRADIO_SERVER_PORT", address.rstrip("/").rpartition(":")[2])
     try:
@@ -250,10 +253,10 @@ def ask_by_curl(page):
 
 def compare(page):
     page.choose("model", "ga-coref-gru · lambada")
-    page.wait_for("answer-view", "anna")
+    page.wait_for("answer-view", "mark")
     page.choose("other", "ga-gru · lambada")
-    page.wait_for("beside-view", "anna")
-    found = page.odds("beside")
+    page.wait_for("beside-view", "captain")
+    assert page.odds() == "mark" != (found := page.odds("beside"))
     passage, question = page.see(
         "return ['passage', 'question'].map("
         "name => document.querySelector(`#${name} textarea, #${name} input`).value)"
@@ -296,3 +299,21 @@ def resolve_coreference(page):
         "Then Mary 1 met Sandra 2 . After that Mary 1 told Sandra 2 a story .".split()
     )
     page.picture("coreference")
+
+
+# What `test_demo_page` reads as HTML.
+@pytest.mark.thorough
+@pytest.mark.parametrize("page", [[TYPED, PASSES, SUPERVISED]], indirect=True)
+def test_typed_edges_passes_and_supervised_heads_are_shown(page):
+    page.wait_for("answer-view", "where is the apple ?")
+    persons = "document.querySelectorAll('#answer-view path.edge[data-type=person]').length"
+    count = page.see(f"return {persons}")
+    page.choose("token", "1 daniel")
+    page.choose("target", "8 john")
+    page.choose("kind", "person")
+    page.click("draw")
+    page.see(f"return {persons} > {count}")
+    page.choose("model", "dmn-supervised")
+    page.wait_for("answer-view", "pass 1")
+    page.choose("model", "bidaf")
+    page.wait_for("answer-view", "attends to")

@@ -9,10 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 import zoo
-from keras_corefmem.datasets import AnnotatedExample
+from keras_corefmem.corpora import annotate_files, write_questions
+from keras_corefmem.datasets import AnnotatedExample, Example, Splits
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.utils.files import write_json
-from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
+from tests.support.annotated import PASSAGE, QUESTION, annotated_reader, questions
 from tests.support.model_cases import SPANS, make
 from zoo.reading import read_examples
 from zoo.serving.demo import answers, stories
@@ -212,6 +213,31 @@ def test_questions_are_those_of_what_a_file_was_trained_on(page, save, tmp_path)
     # A record whose file is gone says nothing.
     own.unlink()
     assert "not on record" in page.look_for_wrong_answers(path)[2]
+
+
+def test_questions_are_annotated_if_there_are_records(page, save, tmp_path):
+    asked = [Example(e.sentences, e.question, e.answer) for e in questions(6)]
+    folder = tmp_path / "data" / "annotated" / "cbt-NE"
+    for path in write_questions(Splits(asked, asked, asked), folder).values():
+        annotate_files([path], path.with_suffix(""), processes=0)
+    card = {"dataset": "cbt", "task": "NE"}
+    found, kind = stories.questions(card, str(tmp_path / "data"))
+    assert kind == "test" and [example.answer for example in found] == [e.answer for e in asked]
+    assert all(any(example.chain_ids) for example in found)
+    path, own, unread = save(annotated_reader()), tmp_path / "own.jsonl", "without the annotations"
+    rows = [{"passage": e.passage, "question": e.question, "answer": e.answer} for e in asked]
+    own.write_text("\n".join(map(json.dumps, rows)))
+    write_json(tmp_path / "run.json", {"dataset": str(own), "task": 1})
+    assert unread in page.look_for_wrong_answers(path)[2]
+    write_json(tmp_path / "run.json", {**card, "data_dir": str(tmp_path / "data")})
+    note = page.look_for_wrong_answers(path)[2]
+    assert "of 6 test questions" in note and unread not in note
+
+
+def test_without_data_the_bundled_stories_are_searched(page):
+    wrong, _, note = page.look_for_wrong_answers("ga_gru_lambada")
+    assert [(each.example.answer, each.answer) for each in wrong][:1] == [("mark", "captain")]
+    assert note.startswith(f"{len(wrong)} of 6 bundled questions") and "--data-dir DIR" in note
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """The spaCy component that answers questions about Docs."""
 
+import dataclasses
 import os
 import textwrap
 
@@ -9,7 +10,7 @@ import pytest
 import zoo
 from keras_corefmem.datasets import as_examples
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.graphs import from_doc
+from keras_corefmem.graphs import annotate, from_doc
 from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
 from zoo.reading import read_examples
 from zoo.serving import spacy_component
@@ -98,6 +99,31 @@ def test_docs_that_were_resolved_without_a_chain_are_read_so(nlp, model):
     expected = answers_of(model.read(PASSAGE, QUESTION, top=3, annotator=annotator))
     assert (resolved._.answer, resolved._.answers) == expected
     assert unresolved._.answers != resolved._.answers
+
+
+def test_docs_are_read_with_the_quotation_marks_of_the_reader(nlp, model):
+    passage = (
+        "So \u201cMary\u201d met Tom (in Rome) \u2014 Mary\u2019s, he said. Then Mary left Rome."
+    )
+    question, docs = "But \u201cMary\u201d saw", [nlp.make_doc(passage) for _ in range(2)]
+    for doc in docs:
+        doc._.question = question
+    docs[0].spans["corefmem_resolver"] = []
+    for number, name in enumerate(("Mary", "Rome"), 1):
+        places = [token.i for token in docs[1] if token.text == name]
+        docs[1].spans[f"coref_clusters_{number}"] = [docs[1][n : n + 1] for n in places]
+    apart, linked = nlp.pipe(docs)
+
+    def annotator(texts):
+        for each in annotate(texts, tokenized=True):
+            yield dataclasses.replace(each, chains=())
+
+    words = model.preprocessor.tokenizer(passage)
+    assert {"``", "''", "-lrb-", "--", "'s"} <= set(words)
+    expected = answers_of(model.read(passage, question, top=3, annotator=annotator))
+    assert (apart._.answer, apart._.answers) == expected
+    expected = answers_of(model.read(passage, question, top=3, annotator="exact"))
+    assert (linked._.answer, linked._.answers) == expected
 
 
 def test_docs_without_words_have_no_answers(nlp):

@@ -12,7 +12,6 @@ import numpy as np
 from keras_corefmem.datasets import Example
 from keras_corefmem.visualization import TokenView
 from keras_corefmem.visualization.pages import odds_to_html, view_to_html
-from keras_corefmem.visualization.views import encode_example
 from zoo.reading.answers import LINK_SUFFIXES, number_of_answers, read_encoded
 
 # Number of answers shown; largest number of sentences of a story whose beginnings are read too.
@@ -46,11 +45,11 @@ def answer(
     """
     if not model.preprocessor.reads_edges:
         texts = example.sentences, example.question, example.answer
-        example = Example(*texts, example.supporting_facts)
+        example = Example(*texts, example.supporting_facts, is_raw=example.is_raw)
     with warnings.catch_warnings():
         # The page itself names unknown words.
         warnings.simplefilter("ignore")
-        encoded = encode_example(example, model.preprocessor)
+        encoded = model.preprocessor.encode(example)
         top = number_of_answers(model.preprocessor, TOP)
         rows = [(example.passage, example.question)]
         (reading,) = read_encoded(model, rows, [encoded], top)
@@ -88,6 +87,7 @@ def as_python(handle: str, example: Example, annotator: str | None = None) -> st
             f"    {example.question!r},",
             '    "[unknown]",',
             *(f"    {name}={getattr(example, name)!r}," for name in names),
+            *(["    is_raw=True,"] if example.is_raw else []),
             ")",
             "(reading,) = read_examples(model, [example])",
         ]

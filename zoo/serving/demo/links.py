@@ -7,7 +7,6 @@ from keras_corefmem.datasets import Example
 from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.preprocessing import StoryPreprocessor
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS
-from keras_corefmem.visualization.views import encode_example
 from zoo.reading import annotate_for
 from zoo.reading.answers import edge_types_of
 
@@ -78,7 +77,7 @@ def chains_of(model: Any, example: Example) -> tuple[int, ...]:
     """Returns the chain of each token, 0 = none; empty if the model reads no chains."""
     if not edge_types_of(model):
         return ()
-    return tuple(encode_example(example, model.preprocessor).chain_ids.tolist())
+    return tuple(model.preprocessor.encode(example).chain_ids.tolist())
 
 
 def merge_chains(model: Any, example: Example, first: int, second: int) -> Example:

@@ -13,6 +13,7 @@ from keras_corefmem.visualization.pages import note_of
 from zoo.architectures.loading import open_model
 from zoo.hub import describe_data, open_preset
 from zoo.hub.presets import presets
+from zoo.reading.answers import reads_annotations
 from zoo.serving.demo import answers, links, stories
 from zoo.serving.demo.layout import EXACT, WORDS, Layout
 
@@ -252,12 +253,18 @@ class _Page:
         asked, kind = stories.questions(card, self.data_dir or card.get("data_dir"))
         if not asked:
             return [], [], stories.how_to_get_questions(card)
-        wrong = stories.wrong_answers(_model(handle), asked)
+        model = _model(handle)
+        wrong = stories.wrong_answers(model, asked)
         rows = [
             [each.example.question, each.example.answer, each.answer, f"{each.probability:.0%}"]
             for each in wrong
         ]
-        return wrong, rows, f"{len(rows)} of {len(asked)} {kind} questions are answered wrongly."
+        said = f"{len(rows)} of {len(asked)} {kind} questions are answered wrongly."
+        if kind == "bundled":
+            said += f" {stories.how_to_get_questions(card)}"
+        if reads_annotations(model) and not all(hasattr(each, "chain_ids") for each in asked):
+            said += " They are read without the annotations that the model was trained on."
+        return wrong, rows, said
 
     def read(
         self, handle: str, passage: str, question: str, chains: list, edges: list, annotator: str

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from keras_corefmem.corpora.questions import find_annotated, read_part
 from keras_corefmem.datasets import Example, registry
 from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.preprocessing.answers import answer_text
@@ -50,7 +51,10 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
     """Returns questions to search for wrong answers, and their kind: `"test"` or `"simulated"`.
 
     Without a folder of data, they are simulated, or test questions of a data set that can be
-    downloaded and is already; there are none for other data sets or if the model's is unknown.
+    downloaded and is already, or the few of `samples`, of the kind `"bundled"`; there are none for
+    other data sets or if the model's is unknown.
+    Annotated records in the folder are those of the part that results are reported on, `"test"` or
+    `"development"`.
 
     Raises:
         FileNotFoundError: if the folder has no files of the model's data set.
@@ -69,16 +73,22 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
         if simulated:
             return simulated, "simulated"
     found: Sequence[Example]
-    if known.load_test:
+    kind, folder = "test", find_annotated(name, data_dir, task)
+    if folder is not None and known.from_record:
+        # As in `corefmem evaluate`.
+        found, kind = read_part(folder / "test", known.from_record), known.reported
+    elif known.load_test:
         # Only the test file is needed, not those for training.
         found = known.load_test(task, data_dir) if data_dir else []
     elif data_dir or not known.files:
         found = registry.load(name, task, data_dir, card.get("language")).test
     else:
         found = _downloaded(name, task, card.get("language")) if known.download else []
+    if not found and name in ("babi", "lambada"):
+        return samples(card), "bundled"
     # Spread evenly, so that each task has its share.
     count = min(len(found), LOOKED_AT)
-    return [found[n * len(found) // count] for n in range(count)], "test"
+    return [found[n * len(found) // count] for n in range(count)], kind
 
 
 def _downloaded(name: str, task: int | str, language: str | None) -> Sequence[Example]:
