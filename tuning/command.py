@@ -14,6 +14,7 @@ from zoo.cli.options import (
     LANGUAGE,
     LOG_DIR,
     RESULTS,
+    SEED,
     SETTINGS,
     TASK,
     check_settings,
@@ -26,6 +27,8 @@ DEFAULT_TRIALS = 12
 OTHER = "choose another --output"
 # Variables that tell keras-tuner the role of a process in a search on several machines.
 PART = ("KERASTUNER_TUNER_ID", "KERASTUNER_ORACLE_IP", "KERASTUNER_ORACLE_PORT")
+# Variables that keep TensorFlow and JAX from taking all memory of a GPU at once.
+SHARING = {"TF_FORCE_GPU_ALLOW_GROWTH": "true", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 
 
 def search(
@@ -37,7 +40,7 @@ def search(
     data_dir: DATA_DIR = None,
     language: LANGUAGE = None,
     epochs: EPOCHS = None,
-    seed: int | None = option("N", "0 by default", default=None),
+    seed: SEED = None,
     log_dir: LOG_DIR = "tensorboard_logs",
     settings: SETTINGS = None,
     fresh: FRESH = False,
@@ -99,6 +102,10 @@ def search(
         log_dir,
     )
     check_space(chosen, epochs)
+    if workers > 1 or (part and leads):
+        # Making a model here must leave the memory of GPUs to processes that run trials.
+        for variable, given in SHARING.items():
+            os.environ.setdefault(variable, given)
     # Other processes take part in a search whose folders the leading one has locked.
     with contextlib.ExitStack() as held:
         if leads:

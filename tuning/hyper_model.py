@@ -1,15 +1,20 @@
 """Models of the zoo for the tuners of keras-tuner."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import keras
 import keras_tuner
 
 from keras_corefmem.datasets import Splits
-from tuning.spaces import declare, space_of, values_of
+from tuning.spaces import declare, nearest_values, space_of, values_of
 from zoo import training
+from zoo.configs import rename
 from zoo.experiments import Experiment
 from zoo.experiments.results import SEED
+
+# Number of examples of which models are made to see what they read.
+FEW = 200
 
 
 class ZooHyperModel(keras_tuner.HyperModel):
@@ -53,11 +58,45 @@ class ZooHyperModel(keras_tuner.HyperModel):
         self.entries = space_of(model, space)
         self.model, self.splits, self.dataset, self.fixed = model, splits, dataset, settings
         self.seed = settings.pop(SEED, 0)
-        searched = {name: entry for name, entry in self.entries.items() if name != SEED}
-        known = training.merge_settings(settings, training.split_settings(searched))
-        training.check_arguments(model, known.get("arguments", {}))
+        training.check_arguments(model, self.arguments)
         # Raises errors in fixed settings before any trial starts.
         self.experiment({})
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """Arguments of the model that are fixed, and entries of those that are searched."""
+        searched = {name: entry for name, entry in self.entries.items() if name != SEED}
+        known = training.merge_settings(self.fixed, training.split_settings(searched))
+        return known.get("arguments", {})
+
+    def check_read(self, examples: Sequence) -> None:
+        """Checks that the model of some trial reads each argument.
+
+        An argument may be read only beside certain values of others: models are made whose values
+        differ from the first ones in up to two entries.
+
+        Args:
+            examples: training examples.
+
+        Raises:
+            ValueError: if no such model reads an argument, so that it would change nothing.
+        """
+        unread = {*rename(self.arguments)}
+        searched = {name: entry for name, entry in self.entries.items() if name in self.arguments}
+        for values in nearest_values(searched):
+            if not unread:
+                return
+            try:
+                model = training.make_model(examples[:FEW], self.experiment(values).settings)
+            except (ValueError, TypeError):
+                # Such a trial will say why it failed, and what it reads is unknown.
+                return
+            unread &= model.unread
+        if unread:
+            raise ValueError(
+                f"{min(unread)}: no {self.model} that was tried from this search space reads it, "
+                "so that it would change nothing: leave it out."
+            )
 
     def declare_hyperparameters(self, hp: keras_tuner.HyperParameters) -> None:
         """Declares the entries of the search space."""

@@ -154,11 +154,12 @@ class Search:
 
         Raises:
             FileNotFoundError: if the data do not exist.
-            ValueError: if the folder contains another search, or an argument is invalid.
+            ValueError: if the folder contains another search, or an argument is invalid, or no
+                trial would read it.
         """
         # Finds errors here that all trials would have.
         experiment = self.experiment({})
-        training.draw_parts(self.splits, experiment.settings)
+        train, *_ = training.draw_parts(self.splits, experiment.settings)
         record = {
             "space": self.hyper_model.entries,
             **{name: getattr(self, name) for name in ("trials", "settings")},
@@ -168,10 +169,12 @@ class Search:
             "questions": {part: len(getattr(self.splits, part)) for part in training.PARTS},
             "content": sorted(experiment.record.get("content", {}).values()),
         }
+        note = self.folder / "search.json"
+        if fresh or not note.exists():
+            self.hyper_model.check_read(train)
         if fresh:
             for old in (self.folder, self.log_folder):
                 clear(old)
-        note = self.folder / "search.json"
         different = different_fields(note, record | data, lambda old: data | old, REMEDY)
         if different:
             raise ValueError(

@@ -1,9 +1,11 @@
 """Named search spaces of hyper-parameters."""
 
 import fnmatch
+import itertools
 import json
 import math
 import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import pydantic
@@ -105,6 +107,19 @@ def check_entry(name: str, entry: Any, where: str) -> None:
 
 def varies(entry: list[Any] | dict[str, Any]) -> bool:
     return isinstance(entry, dict) or len(entry) > 1
+
+
+def nearest_values(entries: dict[str, Any], most: int = 2) -> Iterator[dict[str, Any]]:
+    """Yields values of a trial that differ from the first ones in none, one, ... `most` entries."""
+    known = {
+        name: as_choices(entry) if isinstance(entry, list) else [entry["low"], entry["high"]]
+        for name, entry in entries.items()
+    }
+    first = {name: values[0] for name, values in known.items()}
+    for count in range(most + 1):
+        for names in itertools.combinations(known, count):
+            for values in itertools.product(*(known[name][1:] for name in names)):
+                yield first | dict(zip(names, values, strict=True))
 
 
 def declare(hyperparameters: Any, entries: dict[str, Any]) -> None:

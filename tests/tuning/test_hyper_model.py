@@ -80,6 +80,38 @@ def test_bad_arguments_are_refused_before_any_trial(space, settings, message):
         tuning.ZooHyperModel("ren", SPLITS, space, **settings)
 
 
+@pytest.mark.parametrize(
+    "space, arguments",
+    [
+        ({"slots": [2], "max_words": [8, 9]}, {}),
+        ({"slots": [2, 3], "batch_size": [4, 8]}, {"max_words": 9}),
+    ],
+)
+def test_arguments_that_no_trial_reads_are_refused(space, arguments):
+    with pytest.raises(ValueError, match="^max_words: no qdren that was tried"):
+        make("qdren", space, units=4, **arguments).check_read(STORIES)
+
+
+def test_arguments_that_some_trial_reads_are_taken(monkeypatch):
+    def check(entries, **arguments):
+        small = {"units": 8, "edge_units": 2, "embedding_dim": 4, **arguments}
+        make("ga-mage-gru", entries, **small).check_read(STORIES)
+
+    # Layers from the third one on may be tied.
+    check({"layers": [1, 3], "tied": [False, True]})
+    check({"layers": {"low": 1, "high": 3}}, tied=True)
+    with pytest.raises(ValueError, match="^tied: no ga-mage-gru that was tried"):
+        check({"layers": [1, 2]}, tied=True)
+    check({"encoder": ["gru", "mage_gru"]}, carry="previous")
+    # What a model reads that cannot be made is not known.
+    check({"encoder": ["gru"], "dropout": [0.1, 2.0]}, carry="previous")
+    # Settings of the training need no model.
+    made = []
+    monkeypatch.setattr(training, "make_model", lambda *arguments: made.append(arguments))
+    make("ga-mage-gru", {"learning_rate": [0.1, 0.2]}).check_read(STORIES)
+    assert not made
+
+
 def test_a_model_without_data_is_refused():
     hyper_model = tuning.ZooHyperModel("ren", space={"slots": [7]})
     with pytest.raises(ValueError, match="needs data to build and fit models: pass splits="):

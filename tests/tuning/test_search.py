@@ -335,6 +335,8 @@ def test_settings_that_are_the_same_in_all_trials_are_no_columns(tmp_path):
         (["--data-dir", "nowhere"], "nowhere"),
         (["--task", "21"], "no bAbI task 21"),
         (["--set", "train_size=31"], "there are 30 training questions"),
+        (["--set", "max_words=9"], "max_words: no qdren that was tried"),
+        (["--epochs", "1", "--set", "epochs=2"], "--set epochs=2: epochs is given twice"),
         (["--set", "slots=3"], "own.json chooses slots; leave out --set slots"),
         (["--set", 'arguments={"slots": 3}'], "own.json chooses slots; leave out --set slots"),
         (["--space", "qdren-babi", "--set", "l2=0.1"], "The search space qdren-babi chooses l2"),

@@ -30,6 +30,11 @@ def test_every_model_has_a_space_of_its_arguments(model):
     assert set(arguments) <= set(getattr(zoo, configuration(model).class_name).arguments())
 
 
+@pytest.mark.parametrize("model", ["as-mage-gru-shared", "ga-mage-gru-shared"])
+def test_one_recurrence_for_all_edges_has_no_widths_of_edges(model):
+    assert "carry" in space_of(model) and "edge_units" not in space_of(model)
+
+
 def test_spaces_fit_the_models_that_they_name():
     for name, space in SPACES.items():
         fitting = [model for model in zoo.models() if fits(model, space)]

@@ -1,6 +1,7 @@
 """`corefmem annotate`: prints the linguistic structure of texts, or writes records of it."""
 
 import json
+import os
 import pathlib
 import shlex
 from collections.abc import Iterator
@@ -137,10 +138,15 @@ def read(inputs: list[str], whole: bool) -> Iterator[Any]:
     from keras_corefmem.corpora import Text, TextReader
 
     for number, text in enumerate(inputs, 1):
-        looks_like_path = text.endswith((".txt", ".jsonl")) and not any(map(str.isspace, text))
-        if text == "-" or looks_like_path or pathlib.Path(text[:255]).is_file():
+        # A sentence may end in the name of a file.
+        is_path = os.sep in text or not any(map(str.isspace, text))
+        if text == "-" or is_path and text.endswith((".txt", ".jsonl")) or os.path.isfile(text):
             yield from TextReader([text], whole)
+        elif os.sep in text and os.path.isdir(text):
+            raise ValueError(f"{text} is a folder: give the files in it.")
         elif not text.strip():
             raise ValueError(f"Text {number} is empty, give it a word.")
+        elif whole:
+            raise ValueError(f"--whole is for .txt files, not for text {number}: leave it out.")
         else:
             yield Text(text, {}, f"text {number}")

@@ -14,7 +14,7 @@ def demo(
     ),
     data_dir: DATA_DIR = None,
     host: str = option("NAME", "address to listen at", default="127.0.0.1"),
-    port: int = option("N", "port to listen at", default=7860),
+    port: int = option("N", "port to listen at", default=7860, min=1, max=65535),
 ) -> None:
     """Serve a page to play with models."""
     from zoo.cli.inputs import check_model

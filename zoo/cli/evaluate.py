@@ -56,6 +56,9 @@ def evaluate(
     # A file that the model was not trained on has no parts.
     whole = chosen.endswith(JSON_LINES) and not same
     described, annotates = data.find(chosen), annotator or truecaser
+    if whole and part:
+        raise ValueError(f"--part {part}: all of {chosen} is measured; leave it out.")
+    data.check_places(chosen, data_dir, language)
     part = part or described.reported
     check_part(chosen, part)
     field = "test" if part == described.reported else part

@@ -127,7 +127,7 @@ def make_sentence(text: str, preprocessor: Any) -> Any:
 def refuse_options(**options: Any) -> None:
     """Raises `ValueError` for options that do not apply to single sentences."""
     for name, value in options.items():
-        if value not in (None, False):
+        if value is not None and value is not False:
             given = f"--{name.replace('_', '-')}"
             raise ValueError(f"{given} is for passages with a question: leave it out.")
 

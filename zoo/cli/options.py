@@ -85,6 +85,7 @@ LANGUAGE = Annotated[
     str | None, option("LANGUAGE", "bAbI's language folder: en-valid, en, en-10k, hn, ...")
 ]
 EPOCHS = Annotated[int | None, option("N", "largest number of epochs")]
+SEED = Annotated[int | None, option("N", "0 by default", min=0, max=2**32 - 1)]
 LOG_DIR = Annotated[str, option("DIR", "folder of TensorBoard's runs")]
 RESULTS = Annotated[str, option("DIR", "folder of results")]
 FRESH = Annotated[bool, option(None, "start again instead of continuing an earlier run", "--fresh")]
@@ -114,10 +115,12 @@ QUESTIONS_FILE = Annotated[
 
 def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None) -> dict[str, Any]:
     """Reads fields of `zoo.training.Settings` from `NAME=JSON`; other names are arguments."""
-    from zoo.training.settings import merge_settings, split_settings
+    from zoo.training.settings import FIELDS, merge_settings
 
     values: dict[str, Any] = {}
     arguments: dict[str, Any] = {}
+    if epochs is not None:
+        values["epochs"] = epochs
     for assignment in assignments or ():
         name, _, value = assignment.partition("=")
         name = name.replace("-", "_")
@@ -131,13 +134,17 @@ def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None)
                     "as --set units=32 or --set answer_head=auto."
                 ) from None
         if name != "arguments":
-            values[name] = value
+            given: dict[str, Any] = {name: value}
         elif isinstance(value, dict):
-            arguments.update(value)
+            given = value
         else:
             raise ValueError(f"--set {assignment}: give an object, or --set NAME=JSON for each.")
-    values |= {} if epochs is None else {"epochs": epochs}
-    return merge_settings({"arguments": arguments}, split_settings(values))
+        # An argument of a model may have the name of a setting, such as `buckets`.
+        known = values if name in FIELDS and name != "arguments" else arguments
+        for twice in sorted(given.keys() & known.keys()):
+            raise ValueError(f"--set {assignment}: {twice} is given twice, leave one out.")
+        known.update(given)
+    return merge_settings({"arguments": arguments}, values)
 
 
 def check_settings(models: Iterable[str], dataset: str, settings: dict[str, Any]) -> None:

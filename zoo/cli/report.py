@@ -47,6 +47,10 @@ def report(
         raise ValueError(f"--{given[0]} is about one study: name it, corefmem report STUDY.")
     if study and search:
         raise ValueError("--search is about a search, not about a study: leave STUDY or it out.")
+    if data_dir and not (gains or write):
+        raise ValueError("--data-dir is of --gains, or of lists of questions that --write fills.")
+    if write and (study or search) and not (plots or any(one.values())):
+        raise ValueError(f"--write fills in what its files name: leave {study or '--search'} out.")
     if by and not plots:
         raise ValueError("--by is of pictures: give --plots DIR with it.")
     chosen = [study] if study else list(STUDIES)

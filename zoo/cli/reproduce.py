@@ -68,10 +68,13 @@ def reproduce(
     ),
 ) -> int:
     """Train the readers of a published experiment."""
+    from keras_corefmem.utils.locks import check_room
     from zoo.experiments import plan
+    from zoo.experiments.presets import check_licence
     from zoo.experiments.reproduce import check_data
     from zoo.experiments.reproduce import reproduce as execute
     from zoo.experiments.studies import STUDIES
+    from zoo.hub.presets import FOLDER
     from zoo.reports.tables import tables_of
 
     changes = parse_settings(settings)
@@ -79,7 +82,11 @@ def reproduce(
         raise ValueError("Settings of your own need a name: give --tag NAME with --set.")
     planned = plan(study, data_dir, models, tasks, join_seeds(seeds), changes, tag)
     check_settings({run.model for run in planned}, STUDIES[study].dataset, changes)
+    if presets is not None:
+        check_licence(study)
     check_data(study, planned[0].task, data_dir)
+    if presets is not None:
+        check_room(presets or FOLDER)
     failures = execute(planned, results, runs, jobs, lambda line: print(line, flush=True))
     if presets is not None:
         make_presets(study, {(r.model, r.task) for r in planned}, data_dir, results, runs, presets)

@@ -5,9 +5,10 @@ import pathlib
 import warnings
 
 from keras_corefmem import corpora, datasets
+from keras_corefmem.corpora.questions import find_annotated
 from keras_corefmem.datasets import json_lines
 from keras_corefmem.datasets.folders import find_folder
-from keras_corefmem.datasets.registry import DATASETS, JSON_LINES, find
+from keras_corefmem.datasets.registry import DATASETS, JSON_LINES, check_places, find
 from keras_corefmem.datasets.splits import Splits
 from zoo.configs import configuration
 
@@ -38,6 +39,7 @@ def load(
     if valid is not None and not dataset.endswith(JSON_LINES):
         raise ValueError(f"--valid {valid}: {dataset} has its own validation part; leave it out.")
     if valid is not None:
+        check_places(dataset, data_dir, language)
         return json_lines.load(dataset, valid)
     folder = find_annotated(dataset, data_dir, task)
     if folder is None:
@@ -53,20 +55,6 @@ def load(
                 stacklevel=2,
             )
     return annotated
-
-
-def find_annotated(
-    dataset: str, data_dir: str | pathlib.Path | None, task: int | str | None = None
-) -> pathlib.Path | None:
-    """Finds the records that `corefmem annotate --dataset` wrote; `None` if there are none."""
-    known = DATASETS.get(dataset)
-    if data_dir is None or known is None or known.from_record is None:
-        return None
-    name = f"{dataset}-{task}" if known.tasks else dataset
-    try:
-        return find_folder(data_dir, (f"annotated/{name}", ""), ["train/index.json"], "")
-    except FileNotFoundError:
-        return None
 
 
 def word_vectors(data_dir: str | pathlib.Path) -> pathlib.Path:

@@ -37,6 +37,12 @@ def _variant_of(study: str, task: int | str) -> str:
     return known.tasks[task].variant if task in known.tasks and not any(known.by) else ""
 
 
+def check_licence(study: str) -> None:
+    dataset = STUDIES[study].dataset
+    if dataset not in LICENCES:
+        raise ValueError(f"Presets of {dataset} have no licence: leave --presets out.")
+
+
 def make_preset(
     result: dict[str, Any],
     data_dir: str | None = None,
@@ -55,9 +61,8 @@ def make_preset(
     from zoo.experiments.runs import Run
 
     study, task = result["study"], result["task"]
+    check_licence(study)
     dataset, data_task = STUDIES[study].dataset, STUDIES[study].tasks[task].data
-    if dataset not in LICENCES:
-        raise ValueError(f"Presets of {dataset} have no licence: leave --presets out.")
     run = Run(study, result["model"], task, result["seed"], tag=result["tag"])
     path = run.folder(runs) / "model.keras"
     if not path.exists():

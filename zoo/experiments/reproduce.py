@@ -51,8 +51,7 @@ def execute(run: Run, results: str | pathlib.Path, runs: str | pathlib.Path) -> 
     if STUDIES[run.study].conditions:
         content["conditions"] = measure_conditions(outcome.model, outcome.splits)
     # Another command may have recorded a result of other settings meanwhile.
-    run.find_result(read_results(run.study, results))
-    append_result(content, results)
+    append_result(content, results, run.find_result)
     return content
 
 

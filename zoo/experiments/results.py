@@ -8,7 +8,7 @@ import os
 import pathlib
 import shlex
 import statistics
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NotRequired
 
 import pydantic
@@ -205,11 +205,23 @@ def check_results(folder: str | os.PathLike = "results") -> None:
     check_room(folder, size := max(sizes, default=0) + ROOM, size)
 
 
-def append_result(result: Result, folder: str | os.PathLike = "results") -> None:
-    """Adds the result of a run to its study, replacing an earlier one of the same run."""
+def append_result(
+    result: Result,
+    folder: str | os.PathLike = "results",
+    check: Callable[[list[Result]], object] = lambda known: None,
+) -> None:
+    """Adds the result of a run to its study, replacing an earlier one of the same run.
+
+    Args:
+        result: the result.
+        folder: folder of results.
+        check: function that raises an error if the known results of the study refuse this one.
+    """
     with hold(folder, wait=True):
-        results = {identity_of(old): old for old in read_results(result["study"], folder)}
-        _write(result["study"], {**results, identity_of(result): result}.values(), folder)
+        known = read_results(result["study"], folder)
+        check(known)
+        results = {identity_of(each): each for each in (*known, result)}
+        _write(result["study"], results.values(), folder)
 
 
 def replace_results(

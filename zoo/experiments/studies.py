@@ -152,8 +152,8 @@ def read_study(path: str | pathlib.Path) -> Study:
         path: the TOML file.
 
     Raises:
-        ValueError: if a key is unknown, missing or invalid, or the data set, a model or a group
-            does not exist; the error names the file and the key.
+        ValueError: if a key is unknown, missing or invalid, or the data set, a model, a family or
+            a group does not exist; the error names the file and the key.
 
     Example:
         >>> lines = 'description = "Mine"', 'dataset = "babi"', 'measure = "test error in %"'
@@ -166,9 +166,13 @@ def read_study(path: str | pathlib.Path) -> Study:
     study = validate(path, read_toml(path), Study)
     named = {model for task in study.tasks.values() for model in task.models}
     groups = {group for variant in study.variants.values() for group in variant.groups}
+    families = {configuration(model).family for model in models()}
+    if bool(study.groups) != bool(study.variants):
+        raise ValueError(f"{path}: groups are combined with variants: give both, or neither.")
     for key, names, known in (
         ("dataset", {study.dataset}, DATASETS),
         ("models", {*study.models, *named}, models()),
+        ("families", {*study.families}, sorted(families)),
         ("variants", groups, study.groups),
         ("tasks", set() if study.tasks else {"tasks"}, ("a task, or groups and variants",)),
     ):

@@ -6,9 +6,9 @@ import statistics
 from collections.abc import Iterable
 
 from keras_corefmem.utils.markdown import markdown_table
-from zoo.experiments.results import Result, best_result, read_results
+from zoo.experiments.results import Result, best_result
 from zoo.experiments.studies import study_named
-from zoo.reports.scores import at_best_settings, group_runs, made_by, sort_models
+from zoo.reports.scores import at_best_settings, group_runs, made_by, recorded_runs, sort_models
 from zoo.reports.significance import count_answers
 
 MEASURES = (
@@ -59,7 +59,7 @@ def agreement(study: str, folder: str | os.PathLike = "results") -> str:
         >>> tables = zoo.reports.agreement("babi-1k")  # doctest: +SKIP
     """
     known = study_named(study)
-    groups = group_runs(read_results(study, folder))
+    groups = group_runs(recorded_runs(study, folder))
     models = sort_models(study, (model for model, _ in groups))
     seeds, best = {}, {}
     for model in models:

@@ -2,7 +2,7 @@
 
 import os
 import pathlib
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 import pydantic
 from typing_extensions import TypedDict
@@ -23,10 +23,15 @@ class _Seconds(TypedDict):
     resolver: float
 
 
+class _Pipeline(TypedDict):
+    name: str
+
+
 class _Measured(TypedDict):
     tokens: int
     seconds: _Seconds
     command: str
+    pipeline: NotRequired[_Pipeline]
 
 
 class _GapScores(TypedDict):
@@ -69,18 +74,19 @@ def coreference_tables(folder: str | os.PathLike = "results") -> str:
         return "Nothing is scored yet: `corefmem score` does it."
     litbank = [["LitBank, F1 in %", "mentions", "MUC", "B³", "CEAFe", "CoNLL", RATE]]
     gap = [["GAP, F1 in %", "all", "masculine", "feminine", "bias", RATE]]
-    for content in records:
-        scores = content["scores"]
+    pipelines = [content.get("pipeline", {"name": "unknown"})["name"] for content in records]
+    for content, pipeline in zip(records, pipelines, strict=True):
+        scores, whose = content["scores"], f", `{pipeline}`" if len({*pipelines}) > 1 else ""
         if content["dataset"] == "gap":
             cells = _percents(scores, ("overall", "masculine", "feminine"))
             bias = "–" if scores["bias"] is None else f"{scores['bias']:.2f}"
-            gap.append([content["part"], *cells, bias, _rate(content)])
+            gap.append([content["part"] + whose, *cells, bias, _rate(content)])
             continue
         for which, part in scores.items():
             name = f"{content['mentions']} mentions"
             name += "" if which == "all" else ", without singletons"
             cells = [*_percents(part, ("mentions", *METRICS)), f"{100 * part['conll']:.1f}"]
-            litbank.append([name, *cells, _rate(content)])
+            litbank.append([name + whose, *cells, _rate(content)])
     commands = (content["command"] for content in records)
     return "\n\n".join([markdown_table(litbank), markdown_table(gap), made_by(*commands)])
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from keras_corefmem.utils.markdown import markdown_table, table_cell
 from keras_corefmem.utils.names import did_you_mean
-from zoo.experiments.results import Result, read_results, result_name
+from zoo.experiments.results import Result, result_name
 from zoo.experiments.studies import study_named
-from zoo.reports.scores import made_by
+from zoo.reports.scores import made_by, recorded_runs
 from zoo.reports.significance import count_answers
 
 
@@ -51,7 +51,7 @@ def gains(
     from zoo.experiments import data
 
     known = study_named(study)
-    runs = {result_name(run): run for run in read_results(study, folder)}
+    runs = {result_name(run): run for run in recorded_runs(study, folder)}
     before, after = (_run_named(name, study, folder, runs) for name in (first, second))
     counts = count_answers(before, after)
     names = before["task"], after["task"]

@@ -5,9 +5,16 @@ import statistics
 from typing import NamedTuple
 
 from keras_corefmem.utils.markdown import markdown_table
-from zoo.experiments.results import Result, best_result, read_results
+from zoo.experiments.results import Result, best_result
 from zoo.experiments.studies import study_named
-from zoo.reports.scores import group_runs, made_by, score, sort_models, task_label
+from zoo.reports.scores import (
+    group_runs,
+    made_by,
+    recorded_runs,
+    score,
+    sort_models,
+    task_label,
+)
 
 # p-value below which a difference counts as significant.
 LEVEL = 0.05
@@ -147,7 +154,7 @@ def comparison(study: str, first: str, second: str, folder: str | os.PathLike = 
 def _runs_by_task(
     study: str, model: str, folder: str | os.PathLike
 ) -> dict[int | str, list[Result]]:
-    groups = group_runs(read_results(study, folder))
+    groups = group_runs(recorded_runs(study, folder))
     by_task = {task: runs for (name, task), runs in groups.items() if name == model}
     if not by_task:
         names = ", ".join(sort_models(study, (name for name, _ in groups))) or "no model"

@@ -202,6 +202,9 @@ def test_texts_are_printed(tmp_path, capsys):
     ("words", "message"),
     [
         (["none.txt"], "none.txt: no such file"),
+        (["my novels/one of them.txt"], "one of them.txt: no such file"),
+        (["./"], "./ is a folder: give the files in it"),
+        (["Mary left.", "--whole"], "--whole is for .txt files, not for text 1"),
         (["none.jsonl", "--output", "out"], "none.jsonl: no such file"),
         (["A text.", "--output", "out"], "A text.: no such file, pass a file of texts"),
         ([" "], "Text 1 is empty"),

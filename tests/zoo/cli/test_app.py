@@ -13,6 +13,7 @@ import keras_corefmem
 import zoo
 from tests.support.commands import printed, refused
 from zoo.cli import app as cli
+from zoo.cli.options import parse_settings
 from zoo.cli.reproduce import join_seeds
 
 
@@ -84,6 +85,12 @@ def test_help_of_a_model_shows_its_settings_and_arguments(command, capsys):
     assert re.search(r"^  epochs +60 +largest number of epochs", out, re.MULTILINE)
     assert cli.main([command, "--help", "qdrn"]) == 2
     assert "Did you mean 'qdren'?" in capsys.readouterr().err
+
+
+def test_an_argument_may_have_the_name_of_a_setting():
+    given = ["buckets=2", 'arguments={"buckets": 64}', "order=3"]
+    assert parse_settings(given) == {"arguments": {"buckets": 64, "order": 3}, "buckets": 2}
+    assert parse_settings(None, 3) == {"epochs": 3}
 
 
 COMMANDS = [*cli.COMMANDS, "search"]

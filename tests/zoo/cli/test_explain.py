@@ -244,6 +244,7 @@ def test_unknown_words_are_named(folder, capsys):
             "--output a.jpg: the picture is a PNG file, the page one of HTML",
         ),
         (["--sentence", PASSAGE, "--number", "2"], "--number is for passages with a question"),
+        (["--sentence", PASSAGE, "--number", "0"], "--number is for passages with a question"),
         (
             ["--sentence", PASSAGE, "--truecaser", "x"],
             "--truecaser is for passages with a question",

@@ -20,6 +20,8 @@ from zoo.experiments.folders import check_folder
         ("--dataset my.jsonl", "/my.jsonl:2: no answer among passage, question; name your"),
         ("--dataset my.jsonl --valid none.jsonl", "/my.jsonl:2: no answer"),
         ("--dataset good.jsonl --valid none.jsonl", "/none.jsonl: no such file"),
+        ("--dataset good.jsonl --valid good.jsonl --data-dir .", "--data-dir .: "),
+        ("--dataset good.jsonl --valid good.jsonl --language en", "--language en: "),
         ("--dataset few.jsonl", "/few.jsonl: a share of 1 cannot be held out of 1: give more"),
         ("--dataset good.jsonl --task 5", "/good.jsonl has one task; leave --task out"),
         ("--dataset good.jsonl --data-dir .", "/good.jsonl reads no files of a folder"),
@@ -70,6 +72,10 @@ def test_a_file_that_changed_since_training_is_named(tmp_path, monkeypatch, caps
     NGramClassifier.from_examples(as_examples(files[0])).save("model.keras")
     for part in ("test", "valid"):
         assert printed(capsys, "evaluate", "model.keras", "--part", part)
+    # A file that it was not trained on has no parts, no folder and no language.
+    for more in (["--part", "valid"], ["--data-dir", "."], ["--language", "en"]):
+        error = refused(capsys, "evaluate", "model.keras", "--dataset", "valid.jsonl", *more)
+        assert f"{' '.join(more)}: " in error
     for file in files:
         before = file.read_text()
         file.write_text(before.replace("Mary", "Maria"))

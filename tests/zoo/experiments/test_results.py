@@ -45,6 +45,19 @@ def test_the_same_run_is_recorded_once(tmp_path):
     assert [(each["tag"], each["valid_loss"]) for each in found] == [("", 1.0), ("wide", 1e-7)]
 
 
+def test_a_result_that_is_refused_is_not_written(tmp_path):
+    append_result(old := result(), tmp_path)
+
+    def refuse(known):
+        # No other process writes between this check and the writing.
+        assert known == [old] and (tmp_path / ".lock").exists()
+        raise ValueError("another")
+
+    with pytest.raises(ValueError, match="another"):
+        append_result(result(valid_loss=2.0), tmp_path, refuse)
+    assert read_results("babi-1k", tmp_path) == [old]
+
+
 def test_runs_of_one_name_are_told_apart(tmp_path):
     runs = Run("babi-1k", "qdren-printed", 4, 0), Run("babi-1k", "qdren", 4, 0, tag="printed")
     assert runs[0].name == runs[1].name

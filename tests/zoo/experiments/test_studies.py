@@ -71,6 +71,7 @@ def test_arguments_among_the_settings_of_a_task_are_those_of_its_runs(write, mon
         ("epochs = 3", "epochs = 0", "settings.epochs: Input should be greater than 0"),
         ("patience", "patiense", "variants.2.settings.patiense: Extra inputs are not permitted"),
         ('"2 passes"', '"", groups = ["x"]', "variants: no 'x'; choose of task-1, task-2"),
+        ("families.dmn", "families.dnm", "families: no 'dnm'; choose of as, baselines"),
         ("data = 2", "date = 2", "groups.task-2.data: Field required"),
         ("test accuracy", "accuracy", "measure: Input should be 'test error in %'"),
         ('by = ["passes", "number of passes"]', "bye = 1", "bye: Unexpected keyword argument"),
@@ -88,6 +89,15 @@ def test_a_study_without_tasks_is_refused(tmp_path):
     path = tmp_path / "empty.toml"
     path.write_text("\n".join(STUDY.splitlines()[:6]))
     with pytest.raises(ValueError, match="empty.toml: tasks: "):
+        read_study(path)
+
+
+@pytest.mark.parametrize("left_out", ["groups", "variants"])
+def test_groups_and_variants_go_together(tmp_path, left_out):
+    path = tmp_path / "half.toml"
+    lines = (line for line in STUDY.splitlines() if not line.startswith(left_out))
+    path.write_text("\n".join(lines))
+    with pytest.raises(ValueError, match="half.toml: groups are combined with variants: give both"):
         read_study(path)
 
 

@@ -27,8 +27,11 @@ STUDIES_OF_PAPERS = [study for study in STUDIES if published_rows(study)]
 def test_a_run_of_a_task_or_model_that_there_is_not_is_refused(name, value, tmp_path, capsys):
     run = Run("babi-1k", "ga-mage-gru", 1, 0)
     results.append_result({**result_of(run, [0]), name: value}, tmp_path)
-    error = refused(capsys, "report", "babi-1k", "--results", str(tmp_path))
-    assert f"{tmp_path}: ga-mage-gru-" in error and f"of babi-1k is of no {name} of" in error
+    (found,) = results.read_results("babi-1k", tmp_path)
+    names = [results.result_name(found)] * 2
+    for words in ([], ["--agreement"], ["--compare", "ga-gru", "qrn"], ["--gains", *names]):
+        error = refused(capsys, "report", "babi-1k", *words, "--results", str(tmp_path))
+        assert f"{tmp_path}: ga-mage-gru-" in error and f"of babi-1k is of no {name} of" in error
 
 
 def test_the_best_run_by_validation_counts(tmp_path):
@@ -215,6 +218,11 @@ def test_scores_of_coreference_are_a_table_too(tmp_path):
     text = report.fill(page, tmp_path)
     assert "| gold mentions | 50.0 | 50.0 | 50.0 | 25.0 | 40.0 | 6,000 |" in text
     assert "| validation | 50.0 | 50.0 | 40.0 | 0.80 | 6,000 |" in text
+    for name in ("en_small", "en_large"):
+        path = tmp_path / "coreference" / f"gap-validation-{name}.json"
+        path.write_text(json.dumps({**gap, "pipeline": {"name": name}}))
+    text = report.fill(page, tmp_path)
+    assert "| validation, `en_small` | 50.0" in text and "| validation, `en_large` | 50.0" in text
 
 
 def test_trials_of_a_search_are_a_table_with_the_best_one_first(tmp_path, capsys):
