@@ -316,4 +316,4 @@ def test_typed_edges_passes_and_supervised_heads_are_shown(page):
     page.choose("model", "dmn-supervised")
     page.wait_for("answer-view", "pass 1")
     page.choose("model", "bidaf")
-    page.wait_for("answer-view", "attends to")
+    page.wait_for("answer-view", "coref_all")
