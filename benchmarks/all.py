@@ -45,7 +45,7 @@ def main():
     parser.add_argument("--scale", action="store_true", help="annotate 100,000 texts too")
     parser.add_argument("--seed", type=int, help="seed without results yet, for study")
     failed = []
-    for name, arguments in list_commands(parser.parse_args()):
+    for name, arguments in [*list_commands(parser.parse_args()), ("pages", [])]:
         script, start = pathlib.Path(__file__).with_name(f"{name}.py"), time.perf_counter()
         code = subprocess.run([sys.executable, str(script), *arguments]).returncode
         failed += [name] if code else []

@@ -104,7 +104,7 @@ def main():
             scale["rows"] = measure_scale(path, annotators)
             arguments.append("--scale")
     content = {"texts": texts, "rows": rows, "scale": scale}
-    records.publish("annotation", content, options.quick, arguments)
+    records.publish("annotation", make_table, content, options.quick, arguments)
 
 
 if __name__ == "__main__":

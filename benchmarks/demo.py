@@ -103,7 +103,7 @@ def make_table(content):
 
 def main():
     quick = records.make_parser(__doc__).parse_args().quick
-    records.publish("demo", measure(3 if quick else EDITS), quick)
+    records.publish("demo", make_table, measure(3 if quick else EDITS), quick)
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def main():
 
     cases = [functools.partial(case, mode, count) for count in counts for mode in MODES]
     times = measure_in_turn(cases, 1)
-    records.publish("dispatch", {"counts": counts, "times": times}, quick)
+    records.publish("dispatch", make_table, {"counts": counts, "times": times}, quick)
 
 
 if __name__ == "__main__":

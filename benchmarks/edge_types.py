@@ -96,7 +96,7 @@ def main():
         making, step = times[2 * n : 2 * n + 2]
         rows.append({"name": name, "most": options["max_sources"], "making": making, "step": step})
     sizes = {"tokens": tokens, "batch": BATCH}
-    records.publish("edge_types", {**sizes, "rows": rows}, quick)
+    records.publish("edge_types", make_table, {**sizes, "rows": rows}, quick)
 
 
 if __name__ == "__main__":

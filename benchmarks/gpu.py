@@ -136,7 +136,7 @@ def main():
     readers = measure_readers(batches, small)
     content = {"layers": layers, "memories": memories, "readers": readers}
     content["device"] = device.device_kind
-    records.publish("gpu", content, options.quick, torch=torch)
+    records.publish("gpu", make_table, content, options.quick, torch=torch)
 
 
 if __name__ == "__main__":

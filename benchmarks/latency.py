@@ -131,7 +131,7 @@ def main():
     quick = records.make_parser(__doc__).parse_args().quick
     with tempfile.TemporaryDirectory() as folder:
         figures = measure(pathlib.Path(folder), 1 if quick else 4)
-    records.publish("latency", {"figures": figures}, quick)
+    records.publish("latency", make_table, {"figures": figures}, quick)
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ def main():
         ):
             rows.append({"name": name, **alone(function, *arguments, KERAS_BACKEND=backend)})
             print(rows[-1], flush=True)
-    records.publish("load", {"rows": rows}, quick)
+    records.publish("load", make_table, {"rows": rows}, quick)
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ def main():
         rows.append({"encoder": encoder, "seconds": seconds, "median": median, "gb": gb})
         print(rows[-1], flush=True)
     content = {"tokens": tokens, "chains": CHAINS, "batch": BATCH, "rows": rows}
-    records.publish("long_passages", content, quick)
+    records.publish("long_passages", make_table, content, quick)
 
 
 if __name__ == "__main__":

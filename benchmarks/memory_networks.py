@@ -114,7 +114,7 @@ def main():
     quick = records.make_parser(__doc__).parse_args().quick
     sizes = dict(sentences=SENTENCES, slots=SLOTS, units=UNITS, passes=PASSES)
     rows = measure_rows(5 if quick else 40)
-    records.publish("memory_networks", {"sizes": sizes, "rows": rows}, quick)
+    records.publish("memory_networks", make_table, {"sizes": sizes, "rows": rows}, quick)
 
 
 if __name__ == "__main__":

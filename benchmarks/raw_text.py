@@ -82,7 +82,7 @@ def main():
     pipeline = os.path.basename(options.annotator)
     content = {"annotator": pipeline, "passages": len(examples), "rows": rows}
     arguments = ["--data-dir", "DIR", "--annotator", pipeline]
-    records.publish("raw_text", content, options.quick, arguments)
+    records.publish("raw_text", make_table, content, options.quick, arguments)
 
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ def main():
             flags += f" --xla_dump_to={reports}"
             memory += alone(measure_memory, reports, XLA_FLAGS=flags, KERAS_BACKEND="tensorflow")
     content = {"times": times + torch_times, "memory": memory}
-    records.publish("recurrence", content, options.quick, torch=torch)
+    records.publish("recurrence", make_table, content, options.quick, torch=torch)
 
 
 if __name__ == "__main__":

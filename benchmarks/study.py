@@ -55,7 +55,7 @@ def main():
     cpu = sum(end[2:4]) - sum(busy[2:4])
     tasks = count_runs(options.results, options.seed)
     figures = {"seed": options.seed, "tasks": tasks, "jobs": JOBS, "seconds": seconds, "cpu": cpu}
-    records.publish("study", figures, arguments=["--seed", str(options.seed)])
+    records.publish("study", make_table, figures, arguments=["--seed", str(options.seed)])
 
 
 if __name__ == "__main__":

@@ -12,15 +12,18 @@ beside that of ours without it, in the same run.
 """
 
 import functools
+import types
 
 import records
 from records import fastest
 
 from keras_corefmem.utils.markdown import markdown_table
 
-BATCH, PASSAGE, QUESTION, WORDS = 40, 128, 24, 20_000
-LETTERS, LENGTH, CANDIDATES, PAIRS = 60, 15, 90, 128
-UNITS, LAYERS, HEADS, INNER, DROPOUT, WEIGHT = 100, 4, 4, 512, 0.2, 0.3
+SIZES = types.SimpleNamespace(
+    **dict(batch=40, passage=128, question=24, words=20_000, letters=60, length=15),
+    **dict(candidates=90, units=100, layers=4, heads=4, inner=512, dropout=0.2, weight=0.3),
+)
+PAIRS = 128
 
 
 def random_batch():
@@ -28,40 +31,41 @@ def random_batch():
     import numpy as np
 
     random = np.random.default_rng(0)
-    rows = np.stack([random.permutation(PASSAGE)[: PAIRS // 3] for _ in range(BATCH)]) + 1
-    chains = rows[:, : len(rows[0]) // 4 * 4].reshape(BATCH, -1, 4)
-    pairs = np.zeros((BATCH, PAIRS, 2), "int32")
+    batch, passage, question = SIZES.batch, SIZES.passage, SIZES.question
+    rows = np.stack([random.permutation(passage)[: PAIRS // 3] for _ in range(batch)]) + 1
+    chains = rows[:, : len(rows[0]) // 4 * 4].reshape(batch, -1, 4)
+    pairs = np.zeros((batch, PAIRS, 2), "int32")
     found = np.stack([chains[..., [a, b]] for a in range(4) for b in range(4) if a != b], axis=2)
-    found = found.reshape(BATCH, -1, 2)[:, :PAIRS]
+    found = found.reshape(batch, -1, 2)[:, :PAIRS]
     pairs[:, : found.shape[1]] = found
     features = {
-        "passage": random.integers(2, WORDS, (BATCH, PASSAGE)),
-        "question": random.integers(2, WORDS, (BATCH, QUESTION)),
-        "passage_characters": random.integers(2, LETTERS, (BATCH, PASSAGE, LENGTH)),
-        "question_characters": random.integers(2, LETTERS, (BATCH, QUESTION, LENGTH)),
-        "candidates": random.integers(1, CANDIDATES, (BATCH, PASSAGE)),
+        "passage": random.integers(2, SIZES.words, (batch, passage)),
+        "question": random.integers(2, SIZES.words, (batch, question)),
+        "passage_characters": random.integers(2, SIZES.letters, (batch, passage, SIZES.length)),
+        "question_characters": random.integers(2, SIZES.letters, (batch, question, SIZES.length)),
+        "candidates": random.integers(1, SIZES.candidates, (batch, passage)),
         "passage_targets_coref_all": pairs,
     }
     features = {name: values.astype("int32") for name, values in features.items()}
-    return features, random.integers(1, CANDIDATES, BATCH).astype("int32")
+    return features, random.integers(1, SIZES.candidates, batch).astype("int32")
 
 
 def make_ours(supervision):
     from zoo.architectures.passage.bidaf_reader import BiDAFReader
 
     return BiDAFReader(
-        WORDS,
-        CANDIDATES,
+        SIZES.words,
+        SIZES.candidates,
         self_attention="early",
         supervision=supervision,
-        loss_weight=WEIGHT,
-        units=UNITS,
-        early_layers=LAYERS,
-        heads=HEADS,
-        inner_units=INNER,
-        dropout=DROPOUT,
-        num_characters=LETTERS,
-        word_length=LENGTH,
+        loss_weight=SIZES.weight,
+        units=SIZES.units,
+        early_layers=SIZES.layers,
+        heads=SIZES.heads,
+        inner_units=SIZES.inner,
+        dropout=SIZES.dropout,
+        num_characters=SIZES.letters,
+        word_length=SIZES.length,
     )
 
 
@@ -75,15 +79,15 @@ def make_steps():
     from keras_corefmem.layers import HashDropout
 
     features, answers = random_batch()
-    dense = np.zeros((BATCH, PASSAGE + 1, PASSAGE + 1), "float32")
+    dense = np.zeros((SIZES.batch, SIZES.passage + 1, SIZES.passage + 1), "float32")
     pairs = features["passage_targets_coref_all"]
-    dense[np.arange(BATCH)[:, None], pairs[..., 0], pairs[..., 1]] = 1.0
+    dense[np.arange(SIZES.batch)[:, None], pairs[..., 0], pairs[..., 1]] = 1.0
     given = {**features, "targets": dense[:, 1:, 1:]}
     models = {
-        ("plain", "XLA"): make_plain(keras.layers.Dropout),
-        ("plain", "XLA, our dropout"): make_plain(HashDropout),
-        ("plain", "graph"): make_plain(keras.layers.Dropout),
-        ("plain", "graph, our dropout"): make_plain(HashDropout),
+        ("plain", "XLA"): make_plain(SIZES, keras.layers.Dropout),
+        ("plain", "XLA, our dropout"): make_plain(SIZES, HashDropout),
+        ("plain", "graph"): make_plain(SIZES, keras.layers.Dropout),
+        ("plain", "graph, our dropout"): make_plain(SIZES, HashDropout),
         ("ours", "XLA"): make_ours(("coref_all",)),
         ("ours", "graph"): make_ours(("coref_all",)),
         ("ours without supervision", "XLA"): make_ours(()),
@@ -124,8 +128,9 @@ def main():
     steps = make_steps()
     named = zip(steps, measure(steps.values(), 3 if quick else 20), strict=True)
     rows = [{"name": name, "mode": mode, **found} for (name, mode), found in named]
-    sizes = dict(batch=BATCH, passage=PASSAGE, question=QUESTION, units=UNITS, layers=LAYERS)
-    records.publish("supervised_attention", {"sizes": sizes, "rows": rows}, quick)
+    shown = "batch", "passage", "question", "units", "layers"
+    sizes = {name: getattr(SIZES, name) for name in shown}
+    records.publish("supervised_attention", make_table, {"sizes": sizes, "rows": rows}, quick)
 
 
 if __name__ == "__main__":

@@ -14,14 +14,17 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[1]
 FOLDER = ROOT / "benchmarks"
 PEERS = {"memory_networks", "supervised_attention", "recurrence"}
-BENCHMARKS = PEERS | {"edge_types", "long_passages", "latency", "demo", "load"}
-BENCHMARKS |= {"annotation", "dispatch", "gpu", "raw_text", "study"}
 
 
 @pytest.fixture
 def records(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
     return importlib.import_module("records")
+
+
+@pytest.fixture
+def pages(records):
+    return importlib.import_module("pages")
 
 
 @pytest.fixture
@@ -44,33 +47,33 @@ def recurrence(read, records):
     return lambda **values: records.fastest(times, **values)["ms"]
 
 
-def test_all_pages_show_the_records(records):
-    pages = [path.read_text(encoding="utf-8") for path in records.PAGES]
-    assert [records.fill(page) for page in pages] == pages
-    benchmarks, layers, readme = ([m[1] for m in records.MARKS.findall(page)] for page in pages)
-    assert sorted(benchmarks) == sorted(BENCHMARKS)
+def test_all_pages_show_the_records(pages):
+    texts = [path.read_text(encoding="utf-8") for path in pages.PAGES]
+    assert [pages.fill(text) for text in texts] == texts
+    benchmarks, layers, readme = ([m[1] for m in pages.MARKS.findall(text)] for text in texts)
+    assert sorted(benchmarks) == sorted(pages.BENCHMARKS)
     assert layers == ["summary"] and readme == ["speed"]
 
 
-def test_one_command_runs_all_benchmarks(records):
+def test_one_command_runs_all_benchmarks(pages):
     options = SimpleNamespace(
         torch="python", data_dir="data", annotator="en", scale=True, seed=1, quick=True
     )
     list_commands = runpy.run_path(str(FOLDER / "all.py"))["list_commands"]
-    assert {name for name, _ in list_commands(options)} == BENCHMARKS - {"study"}
+    assert {name for name, _ in list_commands(options)} == pages.BENCHMARKS.keys() - {"study"}
     options.quick = False
     assert ("study", ["--data-dir", "data", "--seed", "1"]) in list_commands(options)
-    assert all((FOLDER / f"{name}.py").is_file() for name in BENCHMARKS)
+    assert all((FOLDER / f"{name}.py").is_file() for name in pages.BENCHMARKS)
 
 
-def test_a_page_says_how_to_measure_what_is_not_recorded(records, monkeypatch, tmp_path):
+def test_a_page_says_how_to_measure_what_is_not_recorded(records, pages, monkeypatch, tmp_path):
     monkeypatch.setattr(records, "HERE", tmp_path)
-    assert records.show("gpu") == "Not measured yet: run `python benchmarks/gpu.py`."
+    assert pages.show("gpu") == "Not measured yet: run `python benchmarks/gpu.py`."
     missing = "Not measured yet: run `python benchmarks/all.py`."
-    assert records.show("summary") == records.show("speed") == missing
+    assert pages.show("summary") == pages.show("speed") == missing
 
 
-def test_ratios_are_those_to_the_fastest_mode(records, monkeypatch, tmp_path):
+def test_ratios_are_those_to_the_fastest_mode(records, pages, monkeypatch, tmp_path):
     monkeypatch.setattr(records, "HERE", tmp_path)
     gru, ours = "keras Bidirectional(GRU)", ("CorefGRU", "MAGEGRU, two edge types")
     times = {(gru, "XLA"): 40, (gru, "graph"): 20}
@@ -85,13 +88,13 @@ def test_ratios_are_those_to_the_fastest_mode(records, monkeypatch, tmp_path):
     content = {"times": rows, "memory": [], "command": "run", "cores": 2, "load": [0.5, 2]}
     content["versions"] = {"keras": "3.15", "torch": "2.13"}
     (tmp_path / "recurrence.json").write_text(json.dumps(content))
-    table = records.show("recurrence")
+    table = pages.show("recurrence")
     cells = "| 0.60, XLA | – | – | 0.60, XLA | – |"
     assert f"| JAX | training step | CorefGRU {cells}" in table
     assert "| CorefGRU | eager | 15.0 / 30.0 | – | – | 15.0 / 30.0 | – |" in table
     assert table.endswith("Keras 3.15, PyTorch 2.13, load 0.5 before and 2.0 after.")
-    assert "`keras.layers.Bidirectional(GRU)` | XLA; graph | 60% |" in records.show("summary")
-    assert "60% at 1,000 tokens on JAX (Keras: graph)" in records.show("speed")
+    assert "`keras.layers.Bidirectional(GRU)` | XLA; graph | 60% |" in pages.show("summary")
+    assert "60% at 1,000 tokens on JAX (Keras: graph)" in pages.show("speed")
 
 
 def test_the_pages_of_other_benchmarks_are_tables(records):

@@ -1,11 +1,36 @@
-"""What the pages of layers and of the repository say of speed."""
+"""What pages show of the records: the tables of each benchmark, and what they come to.
 
+python benchmarks/pages.py    # fills the pages anew
+"""
+
+import pathlib
+import re
+
+import annotation
+import demo
+import dispatch
+import edge_types
+import gpu
+import latency
+import load
+import long_passages
 import memory_networks
+import raw_text
 import records
+import recurrence
+import study
+import supervised_attention
 from recurrence import BASELINE, COREF, MAGE, STEP
 
 from keras_corefmem.utils.markdown import markdown_table
 
+HERE = pathlib.Path(__file__).parent
+PAGES = HERE / "README.md", HERE.parent / "docs" / "layers.md", HERE.parent / "README.md"
+MARKS = re.compile(r"(<!-- benchmarks (\w+) -->)\n.*?(<!-- end -->)", re.DOTALL)
+PACKAGES = {"tensorflow": "TensorFlow", "keras": "Keras", "jax": "JAX", "torch": "PyTorch"}
+BENCHMARKS = annotation, demo, dispatch, edge_types, gpu, latency, load, long_passages
+BENCHMARKS += memory_networks, raw_text, recurrence, study, supervised_attention
+BENCHMARKS = {benchmark.__name__: benchmark for benchmark in BENCHMARKS}
 SHOWN = (100, 1000)
 
 
@@ -37,7 +62,7 @@ def list_comparisons():
         yield ours, plain, pair
 
 
-def make_table():
+def make_summary():
     """Our time by that of the fastest plain way, as Markdown; empty where nothing is recorded."""
     table = [("a training step of", "beside", "modes", "takes of its time")]
     for ours, beside, (plain, fused) in list_comparisons():
@@ -63,4 +88,29 @@ def write_sentence():
     )
 
 
-PARTS = {"summary": make_table, "speed": write_sentence}
+SUMMARIES = {"summary": make_summary, "speed": write_sentence}
+
+
+def show(name):
+    """The tables of a benchmark and what made them, or a summary of several."""
+    if name in SUMMARIES:
+        return SUMMARIES[name]() or "Not measured yet: run `python benchmarks/all.py`."
+    content = records.read(name)
+    if content is None:
+        return f"Not measured yet: run `python benchmarks/{name}.py`."
+    versions = content["versions"].items()
+    made = ", ".join(f"{PACKAGES[package]} {version}" for package, version in versions)
+    made = f"Made by `{content['command']}` on {content['cores']} cores, {made}"
+    if "load" in content:
+        made += ", load {:.1f} before and {:.1f} after".format(*content["load"])
+    return f"{BENCHMARKS[name].make_table(content)}\n\n{made}."
+
+
+def fill(page):
+    """A page with the records between its marks."""
+    return MARKS.sub(lambda match: f"{match[1]}\n{show(match[2])}\n{match[3]}", page)
+
+
+if __name__ == "__main__":
+    for path in PAGES:
+        path.write_text(fill(path.read_text(encoding="utf-8")), encoding="utf-8")
