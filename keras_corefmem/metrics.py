@@ -33,7 +33,9 @@ def right_answers(answers, logits):
     scores = ops.cumsum(ops.max(words, axis=-1), axis=-1) + ends
     in_answer = ops.arange(logits.shape[1]) <= ops.argmax(scores, axis=-1)[:, None]
     best = ops.where(in_answer, 1 + ops.argmax(words, axis=-1), logits.shape[-1] - 1)
-    return ops.cast(ops.all(ops.equal(best, answers), axis=-1), "float32")
+    # Logits are NaN if training diverged.
+    diverged = ops.isnan(ops.sum(scores, axis=-1, keepdims=True))
+    return ops.cast(ops.all(ops.equal(best, answers) & ~diverged, axis=-1), "float32")
 
 
 def _as_ids(answers, logits):

@@ -37,6 +37,15 @@ def test_answers_of_several_words_count_as_a_whole(words):
     np.testing.assert_allclose(float(found), np.mean(weights * losses), rtol=1e-5)
 
 
+@pytest.mark.parametrize("words", [None, 3])
+def test_no_answer_of_a_diverged_model_is_right(words):
+    shape = (3,) if words is None else (3, words)
+    metric = AnswerAccuracy()
+    for answer in range(1, 3):
+        metric.update_state(np.full(shape, answer), np.full((*shape, 3), np.nan, "float32"))
+    assert metric.result() == 0
+
+
 @pytest.mark.parametrize("shape", [(40,), (40, 3)])
 def test_answers_may_have_an_axis_of_1_at_the_end(shape):
     logits, answers = RANDOM.normal(0, 1, (*shape, 3)), RANDOM.integers(0, 3, shape)

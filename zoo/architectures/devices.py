@@ -247,8 +247,9 @@ def _without_xla(model):
         model.jit_compile = chosen
 
 
-def resolve_jit(jit_compile):
+def resolve_jit(jit_compile, run_eagerly=False):
     """Returns whether to compile a model with XLA, by default wherever that works."""
+    jit_compile = False if jit_compile is None and run_eagerly else jit_compile
     tf = sys.modules.get("tensorflow")
     if keras.backend.backend() != "tensorflow" or tf is None or not tf.distribute.has_strategy():
         return True if jit_compile is None else jit_compile

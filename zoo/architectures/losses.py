@@ -2,10 +2,15 @@
 
 import functools
 import inspect
+from collections.abc import Mapping
 
 import keras
 from keras import ops
 
+from keras_corefmem.preprocessing.answers import ABSENT
+
+# Features that contain word ids.
+WORD_FEATURES = {"passage", "question", "sentences", "words"}
 NO_ANSWERS = "There are no answers: give y, or data of pairs of features and answers."
 ACCURACIES = ("accuracy", "acc")
 CROSSENTROPIES = ("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy")
@@ -33,7 +38,8 @@ class MeanLoss(keras.metrics.Mean):
 class ReportsMeans(keras.Model):
     """A model whose logs are means over examples, even if training batches have empty rows.
 
-    In shuffled `Batches`, a row whose targets are all 0 is empty, not an example.
+    In `Batches` to train on, a row whose targets are all 0 is empty, not an example; in those to
+    evaluate on, one whose weights are.
     """
 
     # Whether the weights of training batches make up for their empty rows; `None` for data whose
@@ -73,10 +79,13 @@ class ReportsMeans(keras.Model):
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         if y is None:
             raise ValueError(NO_ANSWERS)
+        if not training:
+            y_pred = self.present_logits(x, y, y_pred)
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         filled_up = training and self.mean_of_rows is not None
         empty_rows = filled_up or not training and self.evaluates_batches
-        share = self.share_of_examples(y) if empty_rows else None
+        marks = y if training or sample_weight is None else sample_weight
+        share = self.share_of_examples(marks) if empty_rows else None
         self.share = share if filled_up else None
         # Strategies of TensorFlow sum the losses of devices.
         devices, count = _devices(self), self.count_of(y, y_pred, sample_weight)
@@ -138,14 +147,14 @@ class ReportsMeans(keras.Model):
 
         Weights of examples are 1 on average, so that the one of a batch is its share of examples.
         """
-        if len(sample_weight.shape) > 1:
+        if sample_weight is None or len(sample_weight.shape) > 1:
             return 0.0
         return self.other_losses(dtype) * (ops.mean(ops.cast(sample_weight, dtype)) - 1)
 
-    def share_of_examples(self, y):
-        """Returns the share of the rows of a batch, on all devices, that are examples."""
-        answers = ops.reshape(y, (ops.shape(y)[0], -1))
-        share = ops.mean(ops.cast(ops.any(ops.not_equal(answers, 0), axis=-1), "float32"))
+    def share_of_examples(self, marks):
+        """Returns the share of the rows of a batch, on all devices, that are not all 0."""
+        rows = ops.reshape(marks, (ops.shape(marks)[0], -1))
+        share = ops.mean(ops.cast(ops.any(ops.not_equal(rows, 0), axis=-1), "float32"))
         devices = _devices(self)
         return share if devices == 1 else _sum_over_devices(share) / devices
 
@@ -153,7 +162,31 @@ class ReportsMeans(keras.Model):
         share, self.share = self.share, None
         if share is not None and self.mean_of_rows and sample_weight is not None:
             sample_weight = sample_weight * share
-        return super().compute_metrics(x, y, y_pred, sample_weight)
+        return super().compute_metrics(x, y, self.present_logits(x, y, y_pred), sample_weight)
+
+    def present_logits(self, x, y, logits):
+        """Masks the logits of free symbols that are no word of their text, as `read` does.
+
+        The right answer stays: its word may be in a sentence that is not read.
+        """
+        known = getattr(self, "preprocessor", None)
+        own = getattr(known, "symbol_answers", ())
+        if not own or not isinstance(x, Mapping):
+            return logits
+        size, count = len(known.vocabulary), logits.shape[-1]
+        symbols, found = ops.arange(size - len(own), size, dtype="int32"), []
+        for name in self.features:
+            if name in WORD_FEATURES:
+                same = ops.equal(ops.cast(x[name], "int32")[..., None], symbols)
+                found.append(ops.any(same, axis=tuple(range(1, len(same.shape) - 1))))
+        present = ops.cast(functools.reduce(ops.logical_or, found), "int32")
+        present = ops.pad(present, ((0, 0), (own.start, count - own.stop)), constant_values=1)
+        of_shares = len(y.shape) == len(logits.shape) and y.shape[-1] == count
+        right = y > 0 if of_shares else ops.equal(ops.cast(y, "int32")[..., None], range(count))
+        right = ops.any(right, axis=1) if len(right.shape) == 3 else right
+        kept = ops.logical_or(present > 0, right)
+        kept = kept[:, None] if len(logits.shape) == 3 else kept
+        return ops.where(kept, logits, ops.cast(ABSENT, logits.dtype))
 
 
 def _sum_over_devices(value):

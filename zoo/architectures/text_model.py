@@ -27,15 +27,12 @@ from zoo.architectures.cloning import (
 )
 from zoo.architectures.config import ExamplesMethod, Recorded, check_names, chosen, specification
 from zoo.architectures.devices import LightModel, first_replica, predictor_of
-from zoo.architectures.losses import regularize
+from zoo.architectures.losses import WORD_FEATURES, regularize
 from zoo.architectures.precision import QuantizableModel, cached_names, precision
 from zoo.architectures.preset_model import PresetModel
 from zoo.architectures.trainer import TextTrainer
 from zoo.configs import rename
 from zoo.reading.answers import read
-
-# Features that contain word ids.
-WORD_FEATURES = {"passage", "question", "sentences", "words"}
 
 
 class Graph(typing.NamedTuple):

@@ -112,7 +112,7 @@ class TextTrainer(ReportsMeans, LightModel):
             optimizer=make_optimizer() if optimizer is None else optimizer,
             loss=first if loss is None else losses,
             weighted_metrics=resolve_metrics(metrics, weighted_metrics, self.accuracy(), first),
-            jit_compile=resolve_jit(jit_compile),
+            jit_compile=resolve_jit(jit_compile, kwargs.get("run_eagerly")),
             **kwargs,
         )
         self.chooses_xla = jit_compile is None and self.jit_compile

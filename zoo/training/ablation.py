@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from keras_corefmem.preprocessing.reader_preprocessor import LINKS
+from zoo.reading.answers import reads_links
 
 
 def check_reads_mentions(model: Any, name: str) -> None:
     """Checks that a model reads mentions."""
-    if not any(feature.rpartition("_")[2] in LINKS for feature in model.features):
+    if not reads_links(model):
         raise ValueError(
             f"mentions: {name} reads no mentions, so that none can be left out; take a model that "
             "follows chains, such as ga-coref-gru."

@@ -41,14 +41,16 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
     for index, logits, answers, weights in predicted_logits(model, batches):
         losses = keras.ops.convert_to_numpy(losses_of(answers, logits))
         scaled = logits / getattr(model, "temperature", 1.0)
-        # 0 is an unknown answer, or an unknown word of an answer.
+        # 0 is an unknown answer, or an unknown word of an answer, and never the best.
         if answers.ndim > weights.ndim:
             best, logs = (each[:, 0] for each in best_sequences(scaled, 1))
-            right = ((best == answers) & (answers > 0)).all(axis=-1)
+            right = (best == answers).all(axis=-1)
         else:
-            best = np.argmax(logits, axis=-1)
+            best = 1 + np.argmax(logits[..., 1:], axis=-1)
             logs = scipy.special.log_softmax(scaled[..., 1:], axis=-1).max(axis=-1)
-            right = (best == answers) & (answers > 0)
+            right = best == answers
+        # Logits are NaN if training diverged.
+        right &= ~np.isnan(logs)
         probabilities.append(np.exp(logs[weights > 0]))
         hits.append(right[weights > 0])
         count += int(np.count_nonzero(weights))

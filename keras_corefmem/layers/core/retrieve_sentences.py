@@ -127,9 +127,12 @@ class RetrieveSentences(keras.layers.Layer):
         numbered = ops.pad(sentences, [[0, 0], [1, 0], [0, 0]])
         return ops.take_along_axis(numbered, positions[..., None], axis=1), positions
 
+    def compute_output_shape(self, sentences_shape, question_shape):
+        batch, _, words = sentences_shape
+        return (batch, self.k, words), (batch, self.k)
+
     def compute_output_spec(self, sentences, question):
-        batch, _, words = sentences.shape
-        shapes = (batch, self.k, words), (batch, self.k)
+        shapes = self.compute_output_shape(sentences.shape, question.shape)
         return tuple(keras.KerasTensor(shape, dtype="int32") for shape in shapes)
 
 
@@ -183,8 +186,12 @@ class RestoreSentences(keras.layers.Layer):
         restored = ops.einsum("btk,bkc->btc", places, values[:, :k])
         return ops.concatenate([restored, values[:, k:]], axis=1)
 
+    def compute_output_shape(self, values_shape, positions_shape, sentences_shape):
+        batch, count, columns = values_shape
+        lengths = sentences_shape[1], count, positions_shape[1]
+        time = None if None in lengths else lengths[0] + count - lengths[2]
+        return batch, time, columns
+
     def compute_output_spec(self, values, positions, sentences):
-        batch, count, columns = values.shape
-        time = sentences.shape[1]
-        time = None if time is None else time + count - positions.shape[1]
-        return keras.KerasTensor((batch, time, columns), dtype=values.dtype)
+        shapes = values.shape, positions.shape, sentences.shape
+        return keras.KerasTensor(self.compute_output_shape(*shapes), dtype=values.dtype)

@@ -138,6 +138,16 @@ def test_shapes_are_known_and_a_saved_model_keeps_its_weights(tmp_path):
     assert loaded.get_layer("retrieve").get_config() == retrieve.get_config()
 
 
+def test_shapes_are_inferred_from_shapes():
+    retrieve, restore = RetrieveSentences(4, WORDS), RestoreSentences()
+    assert retrieve.compute_output_shape((2, None, 5), (2, 5)) == ((2, 4, 5), (2, 4))
+    for values, time, restored in ((5, 12, 13), (None, 12, None), (5, None, None)):
+        shapes = (2, values, 3), (2, 4), (2, time, 5)
+        assert restore.compute_output_shape(*shapes) == (2, restored, 3)
+        symbols = keras.KerasTensor(shapes[0]), *(keras.KerasTensor(s, "int32") for s in shapes[1:])
+        assert restore(*symbols).shape == (2, restored, 3)
+
+
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_mixed_precision_keeps_the_same(policy):
     idf = inverse_sentence_frequency(random_passages(time=40)[0][0], WORDS)

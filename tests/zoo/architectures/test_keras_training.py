@@ -1,5 +1,8 @@
 """Epochs, evaluation and losses as Keras documents them, whatever fills up the last batch."""
 
+import dataclasses
+import warnings
+
 import keras
 import numpy as np
 import pytest
@@ -103,9 +106,124 @@ def test_sums_over_a_batch_that_is_not_full_stay_sums(reduction, shuffle):
     np.testing.assert_allclose(logs[0][int(shuffle) :], logs[1][int(shuffle) :], rtol=1e-5)
 
 
+def test_sums_count_examples_with_unknown_answers():
+    model = make(loss=AnswerCrossentropy(reduction="sum"))
+    stories = [
+        dataclasses.replace(e, answer="attic") if n > 15 else e for n, e in enumerate(STORIES)
+    ]
+    features, answers, _ = model.batches(stories, 21)[0]
+    assert np.all(answers[16:] == 0)
+    expected = model.evaluate(features, answers, 8, verbose=0)
+    with pytest.warns(UserWarning, match="were not learned"):
+        assert model.evaluate(stories, batch_size=8, verbose=0) == pytest.approx(expected, rel=1e-5)
+
+
 def test_a_loss_may_be_in_a_list():
     scores = []
     for loss in (None, [AnswerCrossentropy()]):
         model = make(loss=loss)
         scores.append(training.evaluate(model, model.batches(STORIES))["loss"])
     assert scores[0] == scores[1]
+
+
+def unseen(example):
+    """The example with names that no example has."""
+    names = {"Mary": "Alice", "John": "Bob", "kitchen": "den", "garden": "attic"}
+
+    def renamed(text):
+        for old, new in names.items():
+            text = text.replace(old, new)
+        return text
+
+    texts = map(renamed, (example.question, example.answer))
+    changed = dict(zip(("question", "answer"), texts, strict=True))
+    return dataclasses.replace(example, sentences=tuple(map(renamed, example.sentences)), **changed)
+
+
+SYMBOLS = {
+    "passages": (zoo.AttentionSumReader, {"encoder": "gru", "answer_head": "classification"}),
+    "words": (zoo.DynamicMemoryNetwork, {"answer_words": True, "passes": 1}),
+    "classes": (zoo.QueryReductionNetwork, {}),
+}
+
+
+@pytest.mark.parametrize("name", SYMBOLS)
+def test_symbols_that_are_no_word_of_a_text_are_not_its_answer(name):
+    kind, options = SYMBOLS[name]
+    model = kind.from_examples(STORIES, units=4, free_symbols=4, **options)
+    numbers = np.random.default_rng(0)
+    for weight in model.trainable_weights:
+        weight.assign(numbers.normal(size=weight.shape))
+    stories = [*map(unseen, STORIES), *STORIES]
+    features, answers, _ = model.batches(stories, 42)[0]
+    model.compile(keras.optimizers.SGD(0.0), **QUICK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = training.evaluate(model, model.batches(stories, 8))
+    logits = model.predict_on_batch(features)
+    assert float(AnswerCrossentropy()(answers, logits)) > expected["loss"] + 0.05
+    expected = pytest.approx([expected["loss"], expected["accuracy"]], rel=1e-4)
+    assert model.evaluate(stories, batch_size=8, verbose=0) == expected
+    assert model.evaluate(features, answers, batch_size=42, verbose=0) == expected
+    assert model.test_on_batch(features, answers) == expected
+    history = model.fit(STORIES, validation_data=stories, verbose=0).history
+    assert [history["val_loss"][0], history["val_accuracy"][0]] == expected
+    if answers.ndim == 1:
+        shares = np.eye(logits.shape[-1])[answers]
+        model.compile(loss=keras.losses.CategoricalCrossentropy(from_logits=True), **QUICK)
+        assert model.evaluate(features, shares, batch_size=42, verbose=0) == expected
+
+
+def test_a_loss_may_be_computed_after_an_evaluation():
+    model = make(Penalized)
+    features, answers, _ = model.batches(STORIES, 21)[0]
+    expected = model.evaluate(features, answers, 21, verbose=0)[0]
+    model.evaluate(STORIES, verbose=0)
+    logits = model(features, training=False)
+    loss = model.compute_loss(features, answers, logits, training=False)
+    assert float(loss) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_eager_steps_need_no_other_argument():
+    model = make(jit_compile=None, run_eagerly=True)
+    assert model.run_eagerly and not model.jit_compile
+    assert make(jit_compile=None, run_eagerly=False).jit_compile
+
+
+def test_a_backup_of_keras_continues_as_in_one_go(tmp_path):
+    def stop(epoch, logs=None):
+        if epoch == 2 and not (tmp_path / "stopped").exists():
+            (tmp_path / "stopped").touch()
+            raise KeyboardInterrupt
+
+    stopping, histories = keras.callbacks.LambdaCallback(on_epoch_begin=stop), []
+    for folder, callbacks in (("one", []), ("two", [stopping]), ("two", [])):
+        model = make()
+        backup = keras.callbacks.BackupAndRestore(tmp_path / folder)
+        try:
+            options = {"epochs": 4, "callbacks": [backup, *callbacks], "verbose": 0}
+            history = model.fit(model.batches(STORIES, 8), **options).history
+        except KeyboardInterrupt:
+            continue
+        histories.append([history["loss"][-2:], *model.get_weights()])
+    for found, expected in zip(*histories, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_a_model_is_a_layer_of_another(tmp_path):
+    model = make()
+    features, answers, _ = model.batches(STORIES, 21)[0]
+    inputs = {each.name: keras.Input(each.shape[1:], dtype="int32") for each in model.inputs}
+    outer = keras.Model(inputs, keras.layers.Softmax()(model(inputs)))
+    for trainable in (True, False):
+        model.trainable, before = trainable, model.get_weights()
+        outer.compile("sgd", "sparse_categorical_crossentropy", **QUICK)
+        outer.fit(features, answers, verbose=0)
+        kept = list(map(np.array_equal, model.get_weights(), before))
+        assert all(kept) != trainable
+    outer.save(tmp_path / "outer.keras")
+    found = keras.saving.load_model(tmp_path / "outer.keras").predict_on_batch(features)
+    np.testing.assert_allclose(found, outer.predict_on_batch(features), atol=1e-6)
+    logits = keras.ops.softmax(model.predict_on_batch(features))
+    np.testing.assert_allclose(found, logits, atol=1e-6)

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import pytest
 
+import zoo
 from keras_corefmem import optimizers
 from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.datasets.stories import simulator
@@ -299,6 +300,24 @@ def test_a_new_answer_is_never_right(uninterrupted):
     size = len(model.preprocessor.answers)
     both = model.batches([example, known], batch_size=2)
     assert training.evaluate(Constant(0, size), both)["loss"] == pytest.approx(-np.log(0.1 / size))
+
+
+@pytest.mark.parametrize("spread, right", [(0.0, 1.0), (np.nan, 0.0)])
+@pytest.mark.parametrize("words", [False, True])
+def test_the_best_answer_is_a_known_one_and_that_of_a_diverged_model_wrong(words, spread, right):
+    stories = [Example(("Mary left.",), "Where is Mary?", "kitchen")] * 3
+    stories += [dataclasses.replace(stories[0], answer="kitchen,milk")] * words
+    kind = zoo.DynamicMemoryNetwork if words else zoo.QueryReductionNetwork
+    model = kind.from_examples(stories, units=4)
+    answers = model.batches(stories)[0][1]
+    model.compile(jit_compile=JIT)
+    # The unknown answer is far ahead of the right one, which is ahead of all others.
+    logits = 300.0 * np.eye(len(model.preprocessor.answers))[answers] + spread
+    logits[..., 0] = 900.0 + spread
+    model.predict_on_batch = lambda features: logits.astype("float32")
+    found = training.evaluate(model, model.batches(stories), texts=True)
+    assert found["accuracy"] == right
+    assert len(found["predicted"]) == len(stories) * (1 - right)
 
 
 @pytest.mark.parametrize(

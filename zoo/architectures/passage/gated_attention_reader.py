@@ -39,7 +39,8 @@ class GatedAttentionReader(ReaderModel):
     sequence; otherwise each has its own encoder, as in the paper. With
     `answer_head="classification"`, `P` is a softmax over `W Σ_t s_t D^K_t + b` with
     `s = softmax(D^K q)`; with `"pointer_or_class"` it is
-    `g P_pointer + (1 - g) P_class`, `g = sigmoid(v · q + c)`.
+    `g P_pointer + (1 - g) P_class`, `g = sigmoid(v · q + c)`, over its sum without the unknown
+    answer, which `P_class` includes.
 
     Args:
         vocabulary_size: int, number of token ids.

@@ -109,6 +109,8 @@ def mix_answers(gate, pointed, classes, candidates):
     """Computes log probabilities of a mixture of two distributions from logits `(batch, answers)`.
 
     `gate`, `(batch, 1)`, is the logit of pointing, which is ignored without a mention of an answer.
+    What answer 0 has of `classes` is left to the softmax over the other answers: the more it has,
+    the more pointing counts.
     """
     there = ops.any(ops.not_equal(candidates, 0), axis=1, keepdims=True)
     gate = ops.where(there, gate, MASKED)
