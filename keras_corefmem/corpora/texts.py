@@ -39,7 +39,7 @@ class TextReader:
 
     In a `.txt` file, each line that is not blank is a text, whose field `source` is the name of the
     file and the line. In a `.jsonl` file, each line is an object with `text` and further fields.
-    Standard input has JSON lines if its first line starts with `{`, otherwise lines of text.
+    Standard input has JSON lines if its first text starts with `{`, otherwise lines of text.
 
     Args:
         inputs: paths; `"-"` for standard input.
@@ -101,13 +101,16 @@ class TextReader:
                 yield self._whole(path, name)
                 continue
             parse = _parse_json if path.endswith(".jsonl") else _parse_text
+            is_open = path == "-"
             for number, line in enumerate(self._lines(path), 1):
                 place = f"{name}:{number}"
                 if number == 1:
                     line = line.removeprefix(_BYTE_ORDER_MARK)
-                    parse = _parse_json if path == "-" and line.startswith(b"{") else parse
                 content = _decode(line, place)
                 if content.strip():
+                    if is_open and content.startswith("{"):
+                        parse = _parse_json
+                    is_open = False
                     yield parse(content, place)
 
     def _lines(self, path):

@@ -10,8 +10,9 @@ from typing import Any
 from keras_corefmem.datasets.example import CandidateExample, Example, most_frequent
 from keras_corefmem.graphs.annotation import Annotation
 from keras_corefmem.graphs.annotators import EXACT, annotate
+from keras_corefmem.graphs.recutting import Recutting
 from keras_corefmem.graphs.targets import Structure
-from keras_corefmem.text.tokenizers import lower
+from keras_corefmem.text.tokenizers import ProseTokenizer, lower
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +35,8 @@ class AnnotatedExample(Example):
             shuffled as a whole; empty if each sentence is a part of its own.
         annotator: name of the annotator, `""` if unknown.
         truecaser: name of the truecaser that was applied before, `""` for none.
+        written: passage and question as they are written, if a reader cuts them to its own tokens;
+            empty if it takes these.
 
     Raises:
         ValueError: if `chain_ids` or `named_entities` are not one for each token, a chain id is
@@ -59,12 +62,16 @@ class AnnotatedExample(Example):
     documents: tuple[int, ...] = dataclasses.field(default=(), compare=False, kw_only=True)
     annotator: str = dataclasses.field(default="", compare=False)
     truecaser: str = dataclasses.field(default="", compare=False)
+    written: tuple[str, ...] = dataclasses.field(
+        default=(), compare=False, repr=False, kw_only=True
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self._set_chains("chain_ids")
         self._set_integers("documents")
         self._set_strings("named_entities")
+        self._set_strings("written")
         self._set_candidates()
         count = sum(text.count(" ") + 1 for text in (*self.sentences, self.question))
         if len(self.chain_ids) != count:
@@ -103,13 +110,59 @@ class AnnotatedExample(Example):
         """Splits one of its texts at spaces, whatever the tokenizer."""
         return text.split(" ")
 
+    def recut(self, tokenizer: Callable[[str], list[str]]) -> "AnnotatedExample":
+        """Returns the example in other tokens of `written`, to which everything else moves.
+
+        It stays as it is if it has no `written`, or if that has other letters, since one of the two
+        was changed or a text spells brackets as `-LRB-`.
+
+        Args:
+            tokenizer: function that splits texts into tokens without changing their case.
+        """
+        count = len(self.chain_ids)
+        # Readers refuse edges that leave the text.
+        if not self.written or any(max(edge[:2]) > count for edge in self.edges):
+            return self
+        self.check_chains(count)
+        texts = self.passage, self.question
+        old, new = [text.split(" ") for text in texts], list(map(tokenizer, self.written))
+        structure = self.structure
+        governors = () if structure is None else structure.governors.tolist()
+        try:
+            moved = Recutting(old, new, governors)
+        except ValueError:
+            return self
+        if not all(new):
+            return self
+        counts = (sentence.count(" ") + 1 for sentence in self.sentences)
+        ends = itertools.pairwise(itertools.accumulate(counts, initial=0))
+        firsts = [min(itertools.chain(*moved.places[a:b]), default=None) for a, b in ends]
+        starts = sorted({first for first in firsts if first is not None})
+        # The new number of each sentence, unless all of it is left out.
+        numbers = {n: starts.index(a) + 1 for n, a in enumerate(firsts, 1) if a is not None}
+        cuts = itertools.pairwise([0, *starts[1:], len(new[0])])
+        documents = {1, *(numbers[n] for n in self.documents if n in numbers)}
+        return dataclasses.replace(
+            self,
+            sentences=tuple(" ".join(new[0][a:b]) for a, b in cuts),
+            question=" ".join(new[1]),
+            supporting_facts=tuple(numbers[n] for n in self.supporting_facts if n in numbers),
+            edges=moved.edges(self.edges),
+            chains=moved.chains(self.chains),
+            chain_ids=moved.chains(self.chain_ids),
+            structure=None if structure is None else moved.structure(structure),
+            named_entities=moved.labels(self.named_entities),
+            documents=tuple(sorted(documents)) if self.documents else (),
+            written=(),
+        )
+
     def _links_of_beginning(self, kept, length, own):
         fields = {
             name: getattr(self, name)[:kept] + getattr(self, name)[length:]
             for name in ("chain_ids", "named_entities")
         }
         structure = self.structure and self.structure.without(kept, length)
-        fields |= {"structure": structure, "documents": ()}
+        fields |= {"structure": structure, "documents": (), "written": ()}
         return {**super()._links_of_beginning(kept, length, own), **fields}
 
     @classmethod
@@ -203,7 +256,7 @@ def annotate_examples(
     examples: Iterable[Example],
     annotator: Any = EXACT,
     truecaser: Any = None,
-    tokenizer: Callable[[str], list[str]] = str.split,
+    tokenizer: Callable[[str], list[str]] | None = None,
     make_example: Callable[..., AnnotatedExample] = AnnotatedExample.from_record,
 ) -> list[AnnotatedExample]:
     """Annotates examples, each passage and its question as one text.
@@ -212,12 +265,14 @@ def annotate_examples(
         examples: the questions. Sentences are found anew, so that supporting facts are lost.
         annotator: the annotator, see `keras_corefmem.graphs.annotate`.
         truecaser: the truecaser for texts in lower case, see there.
-        tokenizer: function that splits texts into tokens without changing their case; the `cased`
-            of the tokenizer that a reader of the annotated questions has.
+        tokenizer: function that splits texts into tokens without changing their case, such as the
+            `cased` of the tokenizer that a reader of the annotated questions has. By default, texts
+            are annotated as tokens of the Penn Treebank, and each reader cuts them to its own.
         make_example: function from an `Annotation` and a dictionary of fields to an example.
 
     Raises:
-        ValueError: if a text is empty, or as in `annotate`.
+        ValueError: if a text is empty, an example has edges and no `tokenizer` says which tokens
+            they count, or as in `annotate`.
 
     Example:
         >>> datasets = keras_corefmem.datasets
@@ -228,10 +283,13 @@ def annotate_examples(
         >>> example.chain_ids
         (0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0)
     """
-    cut = []
+    cut, written = [], []
+    cased = tokenizer or ProseTokenizer().cased
     for example in examples:
-        sentences = list(filter(None, map(" ".join, example.cut_sentences(tokenizer))))
-        question = " ".join(example.cut(example.question, tokenizer))
+        written.append(() if tokenizer else _written(example, cased))
+        example = example.recut(cased)
+        sentences = list(filter(None, map(" ".join, example.cut_sentences(cased))))
+        question = " ".join(example.cut(example.question, cased))
         passage, fields = " ".join(sentences), to_text(example)[1]
         if "document_starts" in fields:
             fields["document_starts"] = _starts(sentences)
@@ -244,10 +302,25 @@ def annotate_examples(
     names = {k: os.fspath(v) for k, v in names.items() if isinstance(v, str | os.PathLike)}
     texts = (f"{passage} {question}" for passage, question, _ in cut)
     annotations = annotate(texts, annotator, tokenized=True, truecaser=truecaser)
-    return [
+    made = (
         make_example(annotation, {**fields, **names, "question_start": len(passage) + 1})
         for annotation, (passage, _, fields) in zip(annotations, cut, strict=True)
-    ]
+    )
+    pairs = zip(made, written, strict=True)
+    return [dataclasses.replace(each, written=texts) if texts else each for each, texts in pairs]
+
+
+def _written(example: Example, cased: Callable[[str], list[str]]) -> tuple[str, ...]:
+    """Returns passage and question as they are written, empty if they are tokens."""
+    if isinstance(example, AnnotatedExample):
+        return example.written
+    texts = example.passage, example.question
+    if example.edges and any(cased(text) != text.split() for text in texts):
+        raise ValueError(
+            f"{example.source or 'An example'} has edges, whose tokens depend on the tokenizer: "
+            "give tokenizer=, the cased of the one that they were made with."
+        )
+    return texts
 
 
 def to_text(example: Example) -> tuple[str, dict]:

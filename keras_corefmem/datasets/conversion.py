@@ -33,7 +33,9 @@ def as_examples(
     - Data frames of pandas and data sets of `datasets` and `tf.data` have dictionaries as rows.
     - Docs of spaCy may be passages and questions in tuples and dictionaries, come with a dictionary
       as in `(doc, {"question": …, "answer": …})`, or have these fields in their `user_data`. Their
-      clusters become chains, to which the same words in a question belong too.
+      clusters become chains, to which the same words in a question belong too. Their edges count
+      the tokens of the Doc except whitespace, and then those of the question as the tokenizer
+      `"penn"` cuts it. Examples have these tokens, from which readers move everything to their own.
 
     Columns of questions are `passage`, a string or a list of sentences, `question` and `answer`;
     further ones are `candidates`, `supporting_facts` (numbers of sentences from 1), `chain_ids`

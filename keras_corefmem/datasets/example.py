@@ -222,6 +222,10 @@ class Example:
             ends.append(max(ends[-1], len(os.path.commonprefix([before, whole]))))
         return [whole[start:end] for start, end in itertools.pairwise([*ends, len(whole)])]
 
+    def recut(self, tokenizer: Callable[[str], list[str]]) -> "Example":
+        """Returns the example in a tokenizer's tokens, if others were only chosen for it."""
+        return self
+
     def tokens(self, text: str, tokenizer: Callable[[str], list[str]]) -> list[str]:
         """Splits one of its texts into tokens, by a tokenizer that lower-cases."""
         return self.cut(text, tokenizer)

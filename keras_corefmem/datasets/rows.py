@@ -118,8 +118,9 @@ class _Row:
             raise self.error(
                 f"passage must be a string or a list of sentences, got {passage!r:.80}"
             )
-        passage = [sentence.strip() for sentence in passage if sentence.strip()]
-        known = {"source": self.source, "supporting_facts": self.facts()}
+        numbers = [n for n, sentence in enumerate(passage, 1) if sentence.strip()]
+        known = {"source": self.source, "supporting_facts": self.facts(numbers, len(passage))}
+        passage = [passage[n - 1].strip() for n in numbers]
         known |= {"edges": self.edges()}
         answer, candidates = self.answer(), self.candidates()
         if cnn.PLACEHOLDER in question:
@@ -149,12 +150,15 @@ class _Row:
         known = {"source": self.source, "candidates": self.candidates()}
         known |= {"edges": self.edges()}
         if "question_start" in self.fields:
-            known |= {"question_start": self.start()}
-            return AnnotatedExample.from_record(annotation, {**known, "answer": self.answer()})
+            start = self.start()
+            record = {**known, "question_start": start, "answer": self.answer()}
+            example = AnnotatedExample.from_record(annotation, record)
+            return dataclasses.replace(example, written=(doc.text[:start], doc.text[start:]))
         question = self.fields.get("question")
-        asked = from_doc(question) if is_doc(question) else _penn(self.text("question"))
-        known |= {"supporting_facts": self.facts()}
-        return ask(annotation, asked, self.answer(), **known)
+        text = question.text if is_doc(question) else self.text("question")
+        asked = from_doc(question) if is_doc(question) else _penn(text)
+        known |= {"supporting_facts": self.facts(), "written": (doc.text, text)}
+        return _ask(annotation, asked, self.answer(), **known)
 
     def start(self):
         value = self.fields["question_start"]
@@ -201,8 +205,13 @@ class _Row:
             return tuple(dict.fromkeys(value))
         raise self.error(f"candidates must be a list of strings, got {value!r:.80}")
 
-    def facts(self):
-        return self.numbers("supporting_facts", "sentences, from 1")
+    def facts(self, kept=(), count=0):
+        """Returns the supporting facts as numbers among the `kept` ones of `count` sentences."""
+        facts = self.numbers("supporting_facts", "sentences, from 1")
+        new = {number: n for n, number in enumerate(kept, 1)}
+        if empty := [fact for fact in facts if fact not in new and 0 < fact <= count]:
+            raise self.error(f"supporting fact {empty[0]} is an empty sentence, leave it out")
+        return tuple(new.get(fact, fact) for fact in facts)
 
     def chain_ids(self):
         return self.numbers("chain_ids", "chains, one for each token")
@@ -231,7 +240,7 @@ class _Row:
         return ValueError(f"{self.place}: {message}.")
 
 
-def ask(
+def _ask(
     passage: Annotation, question: Annotation | Sequence[str], answer: str, **known: Any
 ) -> AnnotatedExample:
     """Makes an example of a passage, to whose chains the same words of a question belong too.

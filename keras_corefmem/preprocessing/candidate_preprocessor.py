@@ -29,6 +29,7 @@ from keras_corefmem.preprocessing.training_examples import (
     check_examples,
     check_words,
     learn_entity_words_by_kind,
+    recut,
 )
 from keras_corefmem.text.tokenizers import (
     SENTENCE_ENDS,
@@ -161,6 +162,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         for signal in signals:
             check_signal(signal)
         tokenize, made_by = get_tokenizer(tokenizer), set()
+        examples = recut(examples, tokenize)
         linked = {lower(example.answer) for example in examples}
         if isinstance(entity_words, Mapping):
             raise ValueError("Readers of local answers link entity_words alone: give no types.")
@@ -206,6 +208,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         return preprocessor.with_edges_of(examples, max_sources)
 
     def encode(self, example: Example) -> EncodedCandidates:
+        example = example.recut(self.tokenizer.cased)
         sentences = example.cut_sentences(self.tokenizer, example.tokens)
         words = list(itertools.chain.from_iterable(sentences))
         numbers = np.repeat(np.arange(1, len(sentences) + 1), list(map(len, sentences)))
@@ -260,7 +263,10 @@ class CandidatePreprocessor(ReaderPreprocessor):
         most = len(self.answers) - 1
         if candidates:
             known = tuple(candidates)[:most]
-            mentions = find_mentions([candidates[each] for each in known], passage)
+            # Of candidates with the same tokens, the first one alone has the mentions.
+            first = {tuple(candidates[each]): each for each in reversed(known)}
+            spans = [candidates[n] if first[tuple(candidates[n])] == n else [] for n in known]
+            mentions = find_mentions(spans, passage)
             if not self.spans and (long := [n for start, end, n in mentions if end - start > 1]):
                 raise ValueError(
                     f"{source or 'An example'}: the candidate {known[long[0] - 1]!r:.80} has "

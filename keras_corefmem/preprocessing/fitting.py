@@ -21,7 +21,7 @@ from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
 from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
-from keras_corefmem.preprocessing.training_examples import learn_entity_words_by_kind
+from keras_corefmem.preprocessing.training_examples import learn_entity_words_by_kind, recut
 from keras_corefmem.preprocessing.window_preprocessor import WindowPreprocessor
 from keras_corefmem.text import get_tokenizer
 from keras_corefmem.utils.files import naming_damage
@@ -84,6 +84,7 @@ def fit_preprocessor(
     if head not in ("auto", *HEADS):
         raise ValueError(f"answer_head must be one of {', '.join(HEADS)}; got {head!r}.")
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
+    examples = recut(examples, tokenize)
     given = kwargs.pop("entity_words", None)
     words: frozenset[str] = frozenset()
     if given is None and tagger:

@@ -114,7 +114,7 @@ class Preprocessor(abc.ABC):
 
     @abc.abstractmethod
     def encode(self, example: Any) -> Any:
-        """Encodes an example; keeps its `source` for errors."""
+        """Encodes an example in its own tokens, see `Example.recut`; keeps its `source`."""
 
     def encode_all(self, examples: Sequence, step: int = 1) -> list[Any]:
         """Encodes every `step`th example; errors name examples without a `source` by number."""
@@ -180,7 +180,16 @@ class Preprocessor(abc.ABC):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> "Preprocessor":
-        """Makes a preprocessor from what `get_config` returned, now or in version 0.1."""
+        """Makes a preprocessor from what `get_config` returned, now or in version 0.1.
+
+        Raises:
+            ValueError: if an argument is unknown, or there by its old and its new name.
+        """
+        if twice := [old for old, new in cls.renamed.items() if {old, new} <= config.keys()]:
+            raise ValueError(
+                f"{cls.__name__}: {twice[0]} is the old name of {cls.renamed[twice[0]]}, and the "
+                "configuration has both; leave one out."
+            )
         config = {cls.renamed.get(name, name): value for name, value in config.items()}
         check_configuration(cls, config)
         return cls(**config)

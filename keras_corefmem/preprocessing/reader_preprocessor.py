@@ -28,7 +28,7 @@ from keras_corefmem.preprocessing.layout import (
     sequences,
 )
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
-from keras_corefmem.preprocessing.training_examples import check_examples, check_words
+from keras_corefmem.preprocessing.training_examples import check_examples, check_words, recut
 from keras_corefmem.text.tokenizers import get_tokenizer, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 
@@ -151,8 +151,8 @@ class ReaderPreprocessor(Preprocessor):
         """
         check_examples(examples)
         check_words(max_words, min_count)
-        lemma = lemmatizer or (lambda word: word)
-        tokenize = get_tokenizer(tokenizer)
+        lemma, tokenize = lemmatizer or (lambda word: word), get_tokenizer(tokenizer)
+        examples = recut(examples, tokenize)
         texts = [text for e in examples for text in (e.passage, e.question)]
         counts = collections.Counter(word for text in texts for word in tokenize(text))
         answers = sorted({*answers, *(example.answer for example in examples)})
@@ -241,6 +241,7 @@ class ReaderPreprocessor(Preprocessor):
         return self.joint and self.order == RANDOM
 
     def encode(self, example: Example) -> Encoded:
+        example = example.recut(self.tokenizer.cased)
         encoded = self._encode(example.passage, example.question, example.answer, example.source)
         return self.with_edges(encoded, example)
 
@@ -321,8 +322,7 @@ class ReaderPreprocessor(Preprocessor):
         if self.word_types is not None:
             types = {name: xp.take(self.word_types, array) for name, array in ids.items()}
         if self.has_random_order:
-            totals = (xp.sum(array, axis=1, keepdims=True) for array in ids.values())
-            leads = passage_leads(sum(totals))
+            leads = passage_leads(sum(xp.sum(a, axis=1, keepdims=True) for a in ids.values()))
         result = {**ids, "candidates": xp.take(self.pointers, passage)}
         if "passage_asked" in names and rows:
             result["passage_asked"] = pad([row.asked for row in rows], *passage.shape[::-1])

@@ -15,7 +15,7 @@ from keras_corefmem.preprocessing.batches import Batches
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.features import check_ids, pad
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor, of_source
-from keras_corefmem.preprocessing.training_examples import check_examples
+from keras_corefmem.preprocessing.training_examples import check_examples, recut
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
@@ -119,6 +119,7 @@ class StoryPreprocessor(Preprocessor):
         check_examples(examples)
         warn_of_unread_edges(examples)
         tokenize = get_tokenizer(tokenizer)
+        examples = recut(examples, tokenize)
         texts = dict.fromkeys(text for e in examples for text in (*e.sentences, e.question))
         tokens = [tokenize(text) for text in texts]
         sentences = itertools.chain.from_iterable(e.sentences for e in examples)
@@ -145,6 +146,7 @@ class StoryPreprocessor(Preprocessor):
         return FEATURES
 
     def encode(self, example: Example) -> EncodedStory:
+        example = example.recut(self.tokenizer.cased)
         if example.is_raw:
             names, answer, source = ("passage", "question"), example.answer, example.source
             return self._encode(example.passage, example.question, names, answer, source)

@@ -1,11 +1,13 @@
 """Checks of training examples and of limits of vocabularies, and learning of entity words."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example, group_by_kind
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.graphs.entity_words import learn_entity_words
 from keras_corefmem.preprocessing.answers import check_kind
+from keras_corefmem.text.tokenizers import Tokenizer
 from keras_corefmem.utils.checks import check_sizes
 
 
@@ -24,6 +26,11 @@ def check_examples(
                 f"{example.source or 'A training example'}: no answer to learn, give the example "
                 "one or leave it out."
             )
+
+
+def recut(examples: Sequence[Any], tokenizer: Tokenizer) -> list[Any]:
+    """Returns examples in the tokens of a tokenizer, see `Example.recut`."""
+    return [each.recut(tokenizer.cased) if isinstance(each, Example) else each for each in examples]
 
 
 def check_words(max_words: int | None, min_count: int) -> None:

@@ -12,7 +12,7 @@ from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, find_markers, numb
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.preprocessing.story_preprocessor import EncodedStory, StoryPreprocessor
-from keras_corefmem.preprocessing.training_examples import check_examples
+from keras_corefmem.preprocessing.training_examples import check_examples, recut
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
@@ -27,7 +27,8 @@ def cloze_words(
     check_examples(examples)
     warn_of_unread_edges(examples)
     check_sizes(max_words=max_words)
-    counts = count_words(examples, get_tokenizer(TOKENIZER))
+    tokenize = get_tokenizer(TOKENIZER)
+    counts = count_words(recut(examples, tokenize), tokenize)
     present = find_markers(" ".join(counts))
     answers = number_markers(present)
     if markers is not None:
@@ -51,6 +52,7 @@ def fit_sentences(
     """Learns a `StoryPreprocessor` for the plain sentences of cloze questions (SENT)."""
     words, answers = cloze_words(examples, **kwargs)
     tokenize = get_tokenizer(TOKENIZER)
+    examples = recut(examples, tokenize)
     longest = max(len(tokenize(text)) for e in examples for text in (*e.sentences, e.question))
     return StoryPreprocessor(words, answers, min(longest, max_length), max_sentences, TOKENIZER)
 
@@ -125,6 +127,7 @@ class WindowPreprocessor(StoryPreprocessor):
 
     def encode(self, example: Example) -> EncodedStory:
         """Encodes an example; one without a marker has one empty window."""
+        example = example.recut(self.tokenizer.cased)
         if example.is_raw:
             return super().encode(example)
         texts, answer, source = (example.passage, example.question), example.answer, example.source

@@ -16,12 +16,12 @@ _IN_WORD = r"\p{L}\p{N}"
 _IN_WORDS = regex.compile(f"[{_IN_WORD}]")
 _CODE_POINTS = 0x110000
 _WORD = r"[\p{L}\p{M}\p{Nd}_]"
-_SPACE = "\t-\r\x85\\p{Z}"
+_SPACE = "\t-\r\x1c-\x1f\x85\\p{Z}"
 # Patterns that Python and RE2 read alike: clitics after the apostrophe, and whole clitics.
 CLITICS = "[sSmMdD]|[rR][eE]|[vV][eE]|[lL][lL]"
 CLITIC = f"[nN]'[tT]|'(?:{CLITICS})"
-# A clitic at the end of a token.
-_CLITIC = f"([A-Za-z])({CLITIC}) "
+# Letters, with their marks.
+_L = r"\p{L}\p{M}"
 
 
 def has_letters(token: str) -> bool:
@@ -52,6 +52,11 @@ def _spelled_out(characters: str) -> str:
 def _graph_pattern() -> str:
     """Returns the pattern of one token, a group, for `tf.strings`."""
     return f"({token_pattern(f'[{_spelled_out(_WORD[1:-1])}]')})"
+
+
+def _clitic_at_end(letters: str) -> str:
+    """Returns the pattern of a letter, and of a clitic behind it that ends its token."""
+    return f"([{letters}])({CLITIC}) "
 
 
 def _graph_spaced(texts):
@@ -169,7 +174,7 @@ class PennTokenizer(WordTokenizer):
 
     def __call__(self, text: str) -> list[str]:
         spaced = "".join(f"{token} " for token in self._pattern.findall(text))
-        return regex.sub(_CLITIC, r"\1 \2 ", spaced).split(" ")[:-1]
+        return regex.sub(_clitic_at_end(_L), r"\1 \2 ", spaced).split(" ")[:-1]
 
     def graph(self, texts: Any) -> Any:
         return self.graph_cased(texts)
@@ -181,7 +186,8 @@ class PennTokenizer(WordTokenizer):
         spread = tf.strings.regex_replace(texts, f"[{_SPACE}]+", "  ")
         alone = f"(?:^| )('(?:{CLITICS}))(?: |$)|{_graph_pattern()}| "
         spaced = tf.strings.regex_replace(spread, alone, r"\1\2 ")
-        return tf.strings.split(tf.strings.regex_replace(spaced, _CLITIC, r"\1 \2 "))
+        clitics = _clitic_at_end(_spelled_out(_L))
+        return tf.strings.split(tf.strings.regex_replace(spaced, clitics, r"\1 \2 "))
 
 
 class LowerPennTokenizer(PennTokenizer):
@@ -253,8 +259,8 @@ class SpaceTokenizer(Tokenizer):
 
 # Words whose leading apostrophe is not a quotation mark.
 ELISIONS = "em tis twas twere twill twould til till cause bout cept gainst neath mid pon ere im ad"
-# Letters, and stand-ins for full stops and apostrophes that belong to a word.
-_L, _STOP, _APOSTROPHE = r"\p{L}\p{M}", "\ue000", "\u2019"
+# Stand-ins for full stops and apostrophes that belong to a word.
+_STOP, _APOSTROPHE = "\ue000", "\u2019"
 
 
 def _any_case(words: Iterable[str]) -> str:

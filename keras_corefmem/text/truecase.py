@@ -138,8 +138,9 @@ class Truecaser:
 
 
 def _capitalize(word):
-    """Capitalizes a word, unless that makes two letters of one: "\u00df", the ligature "fi"."""
-    return word[0].upper() + word[1:] if len(word[:1].upper()) == 1 else word
+    """Capitalizes a word, unless that is not the same in lower case: "\u00df", the dotless "i"."""
+    cased = word[0].upper() + word[1:]
+    return cased if lower(cased) == lower(word) else word
 
 
 def _beginnings(tokens):

@@ -9,6 +9,7 @@ import numpy as np
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
 from keras_corefmem.preprocessing.answers import answer_text, best_answer, best_tags
 from keras_corefmem.preprocessing.features import coarse_length
+from keras_corefmem.preprocessing.training_examples import recut
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"
 # Models answer in batches of one shape, so that XLA compiles once; a single text is read alone.
@@ -166,6 +167,7 @@ def token_views(
 
     With `attend`, `model.attend_to_edges`, views have the attention to edges too.
     """
+    examples = recut(examples, preprocessor.tokenizer)
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
         sentences = example.cut_sentences(preprocessor.tokenizer)
@@ -187,6 +189,7 @@ def token_views(
 
 def head_views(examples: Sequence, preprocessor: Any, look: Callable) -> Iterator[HeadView]:
     """Yields the view of the supervised heads on each passage, by `model.look`."""
+    examples = recut(examples, preprocessor.tokenizer)
     encoded, _, batches = _batches(examples, preprocessor)
     attention = [look(batch) for batch in batches]
     for n, (example, row) in enumerate(zip(examples, encoded, strict=True)):
@@ -207,6 +210,7 @@ def sentence_views(
 
     A further row after the sentences is the fact that ends the passes.
     """
+    examples = recut(examples, preprocessor.tokenizer)
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
         encoded = preprocessor.encode(example)
@@ -242,6 +246,7 @@ def beginning_views(
 
     Answers have to be classes.
     """
+    examples = recut(examples, preprocessor.tokenizer)
     for example in examples:
         logits = logits_of_beginnings(example, preprocessor, inspect)
         verdict = heading(example, logits[-1], preprocessor)
@@ -260,6 +265,7 @@ def reading_views(
         follow: function from features and the positions where sentences end, `(batch, sentences)`,
             to probabilities `(batch, sentences, answers)`: `model.follow`.
     """
+    examples = recut(examples, preprocessor.tokenizer)
     encoded, features, batches = _batches(examples, preprocessor)
     rows = len(next(iter(features.values())))
     ends = np.zeros((rows, max(len(example.sentences) for example in examples)), int)

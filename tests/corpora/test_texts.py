@@ -65,6 +65,8 @@ def test_description(write):
         (b"Mary left.\nShe slept.\n", False, ["Mary left.", "She slept."]),
         (b'{"text": "Mary left."}\n{"text": "b"}', False, ["Mary left.", "b"]),
         (b'\xef\xbb\xbf{"text": "a"}', False, ["a"]),
+        (b'\r\n \n{"text": "a"}\n', False, ["a"]),
+        (b'a\n{"text": "b"}\n', False, ["a", '{"text": "b"}']),
         (b"", False, []),
         (b"one\ntwo\n", True, ["one\ntwo\n"]),
         (b"\xef\xbb\xbfone\r\ntwo\r\n", True, ["one\ntwo\n"]),

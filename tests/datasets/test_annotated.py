@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 
 from keras_corefmem.datasets.annotated import AnnotatedExample, annotate_examples, to_text
@@ -102,3 +104,33 @@ def test_questions_are_annotated_by_name():
     assert not any(example.chain_ids) and example.annotator == ""
     with pytest.raises(ValueError, match="The question of a:1 has no tokens"):
         annotate_examples([story], tokenizer=lambda text: text.split() * ("Rome?" not in text))
+
+
+def test_readers_cut_what_was_annotated_by_default():
+    sentences = "Then Mr. Hall didn't see Rome (the city).", "So Hall left."
+    story = Example(sentences, "Where isn't Hall?", "Rome", source="a:1")
+    (example,) = annotate_examples([story])
+    assert example.passage.startswith("Then Mr. Hall did n't see Rome -LRB- the city -RRB- .")
+    for name in ("words", "penn_lower", "prose"):
+        tokenizer = get_tokenizer(name)
+        own = example.recut(tokenizer.cased)
+        words = [*own.passage.split(), *own.question.split()]
+        assert [text.lower() for text in words] == [
+            token for text in (story.passage, story.question) for token in tokenizer(text)
+        ]
+        linked = {word for word, chain in zip(words, own.chain_ids, strict=True) if chain}
+        assert linked == {"Hall"} and own.structure.chains[0] == [
+            n for n, word in enumerate(words) if word == "Hall"
+        ]
+    # Tokens that are asked for stay, and so do those that are annotated again.
+    (same,) = annotate_examples([story], tokenizer=str.split)
+    assert "(the" in same.passage and same.recut(get_tokenizer("words").cased) is same
+    (again,) = annotate_examples([same])
+    assert again == same and not again.written
+    assert annotate_examples([example])[0].written == example.written
+    linked = dataclasses.replace(story, edges=[(1, 3, "near")])
+    with pytest.raises(ValueError, match="a:1 has edges, whose tokens depend on the tokenizer"):
+        annotate_examples([linked])
+    assert annotate_examples([linked], tokenizer=str.split)[0].edges == linked.edges
+    cut = Example(["Hall saw Rome ."], "And Hall", "Rome", edges=[(1, 3, "near")])
+    assert annotate_examples([cut])[0].edges == cut.edges

@@ -375,3 +375,13 @@ def test_stories_of_the_simulator_survive_a_frame():
     rows = [{**vars(e), "supporting_facts": list(e.supporting_facts)} for e in examples]
     again = as_examples(pandas.DataFrame(rows))
     assert again == examples and again[3].source == examples[3].source
+
+
+def test_empty_sentences_do_not_shift_supporting_facts():
+    row = {"sentences": ["", "Mary left.", " ", "She slept."], "question": "Who?", "answer": "Mary"}
+    (example,) = as_examples({**row, "supporting_facts": [4, 2]})
+    assert example.sentences == ("Mary left.", "She slept.") and example.supporting_facts == (2, 1)
+    with pytest.raises(ValueError, match="example 0: supporting fact 3 is an empty sentence"):
+        as_examples([{**row, "supporting_facts": [3]}])
+    with pytest.raises(ValueError, match="supporting fact 5 is no sentence of the passage"):
+        as_examples([{**row, "supporting_facts": [5]}])

@@ -7,6 +7,7 @@ import spacy
 
 from keras_corefmem.datasets import AnnotatedExample, as_examples
 from keras_corefmem.graphs import edges_of
+from keras_corefmem.text import get_tokenizer
 
 
 @pytest.fixture
@@ -91,3 +92,53 @@ def test_docs_have_named_entities():
         dataclasses.replace(
             example, named_entities=("", ""), question="Who slept", chain_ids=[0] * 4
         )
+
+
+def test_readers_cut_docs_to_their_own_tokens():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns([{"label": "PERSON", "pattern": "Ann"}])
+    doc = nlp("_\u201cAnn didn\u2019t.\u201d_ -- Her well-known dog did.")
+    written = "_ \u201c Ann did n\u2019t . \u201d _ -- Her well - known dog did ."
+    assert [token.text for token in doc] == written.split()
+    doc[9].is_sent_start = True
+    doc.spans["coref_clusters_1"] = [doc[2:3], doc[9:14]]
+    # From "known" to "dog", and from "Ann" to the question.
+    edges = [(13, 14, "near"), (3, 18, "far"), (11, 13, "inside")]
+    fields = {"question": "Whose dog didn't?", "edges": edges, "supporting_facts": [2]}
+    (example,) = as_examples([(doc, {**fields, "answer": "Ann"})])
+    prose = example.recut(get_tokenizer("prose").cased)
+    assert prose.sentences == ("`` Ann did n't . '' --", "Her well-known dog did .")
+    assert prose.question == "Whose dog did n't ?" and prose.supporting_facts == (2,)
+    assert prose.chain_ids == (0, 1, *[0] * 7, 1, *[0] * 3, 1, 0, 0, 0)
+    assert prose.named_entities == ("", "PERSON", *[""] * 15)
+    assert prose.edges == ((9, 10, "near"), (2, 14, "far"))
+    assert prose.structure.mentions.tolist() == [[0, 1], [0, 9]]
+    words = example.recut(get_tokenizer("words").cased)
+    assert (
+        words.sentences[1] == "Her well-known dog did ." and words.question == "Whose dog didn't ?"
+    )
+    # Its tokens are those of a tokenizer now.
+    assert words.recut(str.split) is words
+    # What was changed since is not undone, and what leaves the text is refused by readers.
+    changed = dataclasses.replace(example, question="Whose cat did n't ?")
+    far = dataclasses.replace(example, edges=[(1, 99, "near")])
+    for each in (changed, far):
+        assert each.recut(get_tokenizer("words").cased) is each
+    beginning = example.beginning(1, str.split)
+    assert beginning.recut(str.split) is beginning
+    (whole,) = as_examples([(doc, {"question_start": doc[9].idx, "answer": "Ann"})])
+    assert whole.recut(get_tokenizer("words").cased).question == words.sentences[1]
+
+
+def test_sentences_of_docs_keep_their_numbers():
+    nlp = spacy.blank("en")
+    doc = nlp("Ann ran. __ Bob sat. Ann ate.")
+    for start in (0, 3, 5, 8):
+        doc[start].is_sent_start = True
+    fields = {"question": "Who?", "answer": "Ann", "supporting_facts": [1, 2, 4]}
+    (example,) = as_examples([(doc, fields)])
+    example = dataclasses.replace(example, documents=[1, 2, 3])
+    assert example.sentences[1] == "_ _"
+    prose = example.recut(get_tokenizer("prose").cased)
+    assert prose.sentences == ("Ann ran .", "Bob sat .", "Ann ate .")
+    assert prose.supporting_facts == (1, 3) and prose.documents == (1, 2)

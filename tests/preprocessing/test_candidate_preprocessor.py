@@ -45,6 +45,13 @@ def test_the_answer_is_the_candidate_that_has_the_mentions(answer):
     assert not preprocessor.spans and encoded.answer == 2
     pointed = preprocessor.collate([encoded], 1, 6, 3)["candidates"]
     assert pointed.tolist() == [[0, 2, 0, 0, 2, 0]]
+    # Among candidates of several words too.
+    spans = dataclasses.replace(example, candidates=(*candidates, "apple sells", "an apple"))
+    preprocessor = CandidatePreprocessor.fit([spans])
+    assert preprocessor.spans and preprocessor.encode(spans).answer == 2
+    pointed = preprocessor.collate([preprocessor.encode(spans)], 1, 6, 3)["candidates"][0]
+    places = [np.flatnonzero(column).tolist() for column in pointed.T]
+    assert places == [[], [], [1, 4], [], [1, 2], [3, 4]]
 
 
 def test_encodes_tokens_and_candidates(preprocessor):
@@ -121,8 +128,9 @@ def test_spans():
 
 def test_candidates_are_cut_once(monkeypatch):
     preprocessor, cut = CandidatePreprocessor.fit([SPANS]), []
-    tokenize = preprocessor.tokenizer
-    monkeypatch.setattr(preprocessor, "tokenizer", lambda text: cut.append(text) or tokenize(text))
+    kind = type(preprocessor.tokenizer)
+    tokenize = kind.__call__
+    monkeypatch.setattr(kind, "__call__", lambda *args: cut.append(args[1]) or tokenize(*args))
     assert preprocessor.encode(SPANS).answer == 3
     assert cut == list(SPANS.candidates)
 

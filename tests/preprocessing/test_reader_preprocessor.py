@@ -156,3 +156,13 @@ def test_types_of_words_are_edge_types():
     )
     with pytest.raises(ValueError, match="No training example has an edge of type 'animal'"):
         fit(**options, edge_types=["animal", "person"])
+
+
+def test_an_argument_by_both_of_its_names_is_refused():
+    preprocessor = fit()
+    config = preprocessor.get_config()
+    chains = config.pop("word_chains")
+    old = {**config, "entities": chains}
+    assert ReaderPreprocessor.from_config(old).get_config() == preprocessor.get_config()
+    with pytest.raises(ValueError, match="entities is the old name of word_chains"):
+        ReaderPreprocessor.from_config({**old, "word_chains": []})

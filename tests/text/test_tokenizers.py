@@ -68,7 +68,9 @@ def every_character():
         ("penn", "I'd've said we'll", ["I'd", "'ve", "said", "we", "'ll"]),
         ("penn", "well-known 'd 'S 've", ["well-known", "'d", "'S", "'ve"]),
         ("penn", "'em 'd, ('s)", ["'", "em", "'", "d", ",", "(", "'", "s", ")"]),
-        ("penn", "é's İ", ["é's", "İ"]),
+        ("penn", "José's Zoë'D cafe\u0301's, он's", "José 's Zoë 'D cafe\u0301 's , он 's".split()),
+        ("penn", "1990's _'s é's İ", ["1990's", "_'s", "é", "'s", "İ"]),
+        ("penn_lower", "ÀN'T ΑΣ'LL", ["à", "n't", "ασ", "'ll"]),
         ("penn", "", []),
         ("prose", " \x85\v", []),
         ("unicode_script", "Mary's ДА漢字", ["mary", "'", "s", "да", "漢字"]),
@@ -189,6 +191,16 @@ def test_lower_case_is_python_s_but_for_two_letters():
     different = [c for c in every_character() if lower(c) != c.lower()]
     assert different == ["İ"]
     assert lower("ΟΔΟΣ") == "οδοσ" != "ΟΔΟΣ".lower()
+
+
+def test_spaces_are_python_s():
+    # Annotators split joined tokens at them.
+    spaces = [c for c in every_character() if c.isspace()]
+    assert {"\x1c", "\x1f", "\x85", "\u3000"} < set(spaces)
+    for name in OWN:
+        tokenizer = get_tokenizer(name)
+        assert tokenizer("".join(f"{c}a" for c in spaces)) == ["a"] * len(spaces)
+    assert get_tokenizer("spaces")("".join(set(every_character()) - set(spaces)))[1:] == []
 
 
 def test_unknown_name():

@@ -115,3 +115,10 @@ def test_novels_teach_names(real_data):
     right = sum(a == b for a, b in zip(words, cased, strict=True))
     plain = sum(word == word.lower() for word in words)
     assert right > plain
+
+
+def test_capital_letters_are_those_of_the_same_word():
+    tokens = "mr. \u0131lgaz met \xdfmann . \xb5lga left . \xe9mile ate .".split()
+    cased = Truecaser({})(tokens)
+    assert [lower(token) for token in cased] == tokens
+    assert cased[1:4:2] == ["\u0131lgaz", "\xdfmann"] and cased[-3] == "\xc9mile"

@@ -7,26 +7,27 @@ from typing import Any
 import numpy as np
 
 from keras_corefmem.datasets.annotated import AnnotatedExample, annotate_examples
+from keras_corefmem.datasets.conversion import as_examples
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
 from keras_corefmem.preprocessing.answers import (
     END,
     answer_text,
     best_sequences,
     best_tags,
+    check_kind,
     present_logits,
 )
 from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.features import coarse_length
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import LINKS
+from keras_corefmem.preprocessing.training_examples import recut
 from keras_corefmem.text.tokenizers import has_letters
 from keras_corefmem.utils.checks import check_characters, check_sizes
 from zoo.reading.readings import Reading, Tagging
 
 # Texts are read in batches of a few sizes, so that only few shapes are compiled.
 BATCH_SIZES = 1, 8, 32
-# Suffixes of the names of features that come from annotations.
-LINK_SUFFIXES = tuple(f"_{link}" for link in LINKS)
 # Number of unknown words that a warning about other texts names.
 SHOWN_WORDS = 5
 
@@ -143,7 +144,7 @@ def read(
 
 def read_examples(
     model: Any,
-    examples: Sequence[Example],
+    examples: Any,
     top: int = 5,
     annotator: Any = None,
     truecase: Any = None,
@@ -152,11 +153,12 @@ def read_examples(
 
     Args:
         model: a model with a preprocessor.
-        examples: the questions; their answers are ignored.
+        examples: the questions, in any form that `keras_corefmem.datasets.as_examples` takes; their
+            answers are ignored.
         top, annotator, truecase: as for `read`; an annotator replaces the chains alone.
 
     Raises:
-        ValueError: as for `read`.
+        ValueError: as for `read`, or if the model reads single sentences.
 
     Example:
         >>> examples = keras_corefmem.datasets.simulator.simulate(1, 20)
@@ -165,8 +167,13 @@ def read_examples(
         3
     """
     preprocessor = preprocessor_of(model)
+    if len(preprocessor.strings) == 1:
+        raise ValueError(f"{model.name} reads single sentences: give them to read.")
+    examples = as_examples(examples, answers=False)
     if not examples:
         return []
+    check_kind(examples, preprocessor.strings)
+    examples = recut(examples, preprocessor.tokenizer)
     rows = [(example.passage, example.question) for example in examples]
     _check_edges(model, [example.edges for example in examples])
     if annotator is not None or truecase is not None:
@@ -263,8 +270,12 @@ def annotate_for(
 
 def reads_annotations(model: Any) -> bool:
     """Returns whether a model was trained on annotated text, and reads its chains or edges."""
-    reads = any(name.endswith(LINK_SUFFIXES) for name in model.features)
-    return reads and bool(model.preprocessor.annotator)
+    return reads_links(model) and bool(model.preprocessor.annotator)
+
+
+def reads_links(model: Any) -> bool:
+    """Returns whether a model reads chains or edges."""
+    return any(name.rpartition("_")[2] in LINKS for name in model.features)
 
 
 def warn_of_missing_structure(model: Any, stacklevel: int = 2) -> None:

@@ -10,18 +10,17 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.util import minibatch, raise_error
 
-from keras_corefmem.datasets import AnnotatedExample, as_examples
+from keras_corefmem.datasets import CandidateExample, Example, as_examples
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER
-from keras_corefmem.datasets.rows import ask
-from keras_corefmem.graphs.formats.spacy_docs import chains_of, from_doc
-from keras_corefmem.graphs.recutting import recut
+from keras_corefmem.graphs.formats.spacy_docs import chains_of
 from keras_corefmem.text.tokenizers import has_letters
 from keras_corefmem.utils.checks import check_sizes
 from zoo.reading.answers import preprocessor_of, read, read_examples
 from zoo.reading.readings import Reading
 
-# Key of the question in `user_data` or in the context of a text.
+# Keys of the question, and of what belongs to it, in `user_data` or in the context of a text.
 QUESTION = "question"
+FIELDS = "candidates", "edges"
 
 for name in (QUESTION, "answer", "answers"):
     if not Doc.has_extension(name):
@@ -49,8 +48,11 @@ class DocReader:
 
     A reader of annotated text uses the coreference chains found by an earlier component, such as
     `corefmem_resolver`, even if it found none. If no component has resolved the Doc, the reader
-    only links repeated words. Tokens are those of the Doc, or those of the reader if it writes
-    quotation marks and the like in its own way (the tokenizer `prose`).
+    only links repeated words. It cuts the text to its own tokens, to which chains move.
+
+    Beside the question, `doc.user_data` or the context may hold `candidates`, the possible answers
+    for a reader of local answers, and `edges` between tokens of the Doc and the question, see
+    `keras_corefmem.datasets.as_examples`.
 
     Docs that cannot be read are passed to the function set by `nlp.set_error_handler`, and the
     others of their batch are answered; without such a function, the error is raised.
@@ -164,7 +166,7 @@ class DocReader:
         """Reads pairs of a Doc and its question, and returns the answers in the same order."""
         readings: dict[int, Reading] = {}
         for resolved in (True, False):
-            rows = [n for n, (doc, _) in enumerate(pairs) if self._has_chains(doc) == resolved]
+            rows = [n for n, (doc, _) in enumerate(pairs) if self._has_more(doc) == resolved]
             chosen = [pairs[n] for n in rows]
             if resolved:
                 examples = list(itertools.starmap(self._example, chosen))
@@ -175,22 +177,30 @@ class DocReader:
             readings |= zip(rows, found, strict=True)
         return [readings[n] for n in range(len(pairs))]
 
-    def _example(self, doc: Doc, question: str) -> AnnotatedExample:
-        """Makes an example of a Doc with chains.
+    def _example(self, doc: Doc, question: str) -> Example:
+        """Makes an example of a Doc that has chains, candidates or edges."""
+        fields = {**_fields_of(doc), "question": question}
+        (example,) = as_examples([(doc, fields)], answers=False)
+        if self._has_chains(doc):
+            return example
+        # The reader links words itself.
+        known: dict[str, Any] = {"is_raw": True, "edges": ()}
+        if example.edges:
+            cut = example.recut(preprocessor_of(self.reader).tokenizer.cased)
+            if cut.written:
+                raise ValueError(
+                    f"The edges of a Doc do not fit the tokens of the reader: {doc.text!r:.80}. "
+                    "Resolve its coreference, or leave them out."
+                )
+            known["edges"] = cut.edges
+        texts = (doc.text,), question, UNKNOWN_ANSWER
+        if example.candidates:
+            return CandidateExample(*texts, candidates=example.candidates, **known)
+        return Example(*texts, **known)
 
-        If the reader writes tokens in its own way, such as quotation marks, they are its own.
-        """
-        tokenizer = preprocessor_of(self.reader).tokenizer
-        if not tokenizer.keeps_characters:
-            # A text may have brackets as the treebank writes them.
-            try:
-                passage = recut(from_doc(doc), tokenizer.cased(doc.text))
-            except ValueError:
-                passage = None
-            if passage is not None:
-                return ask(passage, tokenizer.cased(question), UNKNOWN_ANSWER)
-        (example,) = as_examples([(doc, question)], answers=False)
-        return example
+    def _has_more(self, doc: Doc) -> bool:
+        """Returns whether a Doc has more to read than a text and a question."""
+        return self._has_chains(doc) or bool(_fields_of(doc))
 
     def _has_chains(self, doc: Doc) -> bool:
         """Returns whether a Doc has chains and the model reads them."""
@@ -213,8 +223,18 @@ class DocReader:
 
 def question_of(doc: Doc) -> str | None:
     """Returns the question about a Doc, or `None`."""
-    context = doc._context if isinstance(doc._context, Mapping) else {}
-    return doc._.question or doc.user_data.get(QUESTION) or context.get(QUESTION)
+    return doc._.question or doc.user_data.get(QUESTION) or _context_of(doc).get(QUESTION)
+
+
+def _fields_of(doc: Doc) -> dict[str, Any]:
+    """Returns the candidates and edges of a Doc, where there are some."""
+    context = _context_of(doc)
+    values = {name: doc.user_data.get(name, context.get(name)) for name in FIELDS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _context_of(doc: Doc) -> Mapping[str, Any]:
+    return doc._context if isinstance(doc._context, Mapping) else {}
 
 
 @Language.factory(

@@ -8,11 +8,13 @@ for in those before.
 import functools
 import json
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.folders import find_folder
 from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text import prose
+from keras_corefmem.text.lexicons import is_abbreviation
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters, lower
 from keras_corefmem.utils.files import Path, read_text
 
@@ -20,6 +22,8 @@ ORIGIN = "https://zenodo.org/records/2630551"
 DEVELOPMENT, TEST = (f"lambada_{part}_plain_text.txt" for part in ("development", "test"))
 
 _CLOSING = ("''", "'", "-rrb-", "-RRB-")
+# Marks that are tokens of their own.
+_MARKS = (*SENTENCE_ENDS, ",", ":", ";")
 _FORM = "LAMBADA passage"
 
 
@@ -62,13 +66,20 @@ def read_file(path: Path) -> list[Example]:
 def read_passage(text: str, source: str = "") -> Example | None:
     """Reads one passage, tokenized or not; returns `None` if it has one sentence only."""
     tokens = text.split()
-    # In untokenized text, no punctuation stands alone.
-    tokens = cut(text) if all(map(has_letters, set(tokens))) else tokens
+    tokens = tokens if _is_cut(tokens) else cut(text)
     while tokens and not has_letters(tokens[-1]):
         tokens.pop()
     tokens = list(map(lower, tokens))
     start = last_sentence(tokens)
     return _make_example(tokens, start, source) if 0 < start < len(tokens) - 1 else None
+
+
+def _is_cut(tokens: Sequence[str]) -> bool:
+    """Returns whether marks mostly stand apart from words; dashes and dots in a row always may."""
+    apart = sum(one in _MARKS and one != next_one for one, next_one in pairwise([*tokens, ""]))
+    ending = (token[:-1] for token in tokens if token.endswith(_MARKS) and has_letters(token))
+    joined = sum("." not in word and not is_abbreviation(word) for word in ending)
+    return apart > 0 and apart >= joined
 
 
 def cut(text: str) -> list[str]:

@@ -10,6 +10,7 @@ from keras_corefmem.preprocessing.augmentation.longer import LengthenStories
 from keras_corefmem.preprocessing.augmentation.renaming import RenameEntities
 from keras_corefmem.preprocessing.augmentation.shuffling import ShuffleSentences
 from keras_corefmem.preprocessing.augmentation.unseen import UnseenEntities
+from keras_corefmem.preprocessing.training_examples import recut
 from keras_corefmem.utils.names import did_you_mean
 
 # Key for all kinds of questions that a table does not name, and name for no augmentation.
@@ -94,6 +95,7 @@ def augmentations(
     """
     if names and not all(isinstance(example, Example) for example in examples):
         raise ValueError("augment is for questions about passages: leave it out for others.")
+    examples = recut(examples, preprocessor.tokenizer)
     if isinstance(names, Mapping):
         return list(AugmentKinds(_by_kind(names, examples, preprocessor)).parts())
     made: list[Augmentation] = []
@@ -157,8 +159,10 @@ def change_once(
 ) -> tuple[Sequence[Example], Sequence]:
     """Applies the augmentations that change examples once; returns the examples and `encoded`.
 
-    An example stays as it is if its answer would become unknown.
+    The examples are in the tokens of the preprocessor. One stays as it is if its answer would
+    become unknown.
     """
+    examples = recut(examples, preprocessor.tokenizer)
     once = [augmentation for augmentation in augment if is_once(augmentation)]
     if not once:
         return examples, encoded

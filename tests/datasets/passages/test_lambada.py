@@ -29,6 +29,18 @@ def test_the_last_sentence_is_the_question(path):
     assert (second.question, second.answer) == ("`` no , '' said", "bob")
 
 
+@pytest.mark.parametrize("dash", ["\u2013", "-", ". . .", "&", "* * *"])
+def test_printed_passages_may_have_marks_apart(dash):
+    text = f"Mr. Gray {dash} so they said {dash} looked up. He smiled, and went home. She went home"
+    example = lambada.read_passage(text)
+    assert example.sentences[-1] == "he smiled , and went home ."
+    assert (example.question, example.answer) == ("she went", "home")
+    # Tokens stay as they are, even a name with a mark.
+    tokens = "mr. gray -- of yahoo! -- looked up . he smiled , and went home . she went home"
+    example = lambada.read_passage(tokens)
+    assert " ".join([example.passage, example.question, example.answer]) == tokens
+
+
 @pytest.mark.parametrize("line", ["", "word", " "])
 def test_lines_without_a_passage_are_named(path, line):
     path.write_text(f"{PASSAGE}\n{line}\n{PASSAGE}\n")

@@ -120,7 +120,7 @@ def test_no_annotator_sees_an_answer(annotated):
 @pytest.mark.thorough
 def test_a_study_counts_kinds_of_questions(annotated, tmp_path):
     options = {"layers": 1, "embedding_dim": 4}
-    settings = {**SETTINGS, "arguments": {**SETTINGS["arguments"], **options}}
+    settings = {**SETTINGS, "arguments": {"units": 4, **options}}
     check_data("lambada", "passages", annotated)
     run = Run("lambada", "ga-coref-gru", "passages", 0, str(annotated), settings, "tiny")
     content = execute(run, tmp_path / "results", tmp_path / "runs")

@@ -3,14 +3,21 @@
 import dataclasses
 import warnings
 
+import keras
 import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.datasets import CandidateExample, Example, annotate_examples
+from keras_corefmem.datasets import (
+    CandidateExample,
+    Example,
+    Sentence,
+    annotate_examples,
+    as_examples,
+)
 from keras_corefmem.graphs import annotate
 from keras_corefmem.text import Truecaser, get_tokenizer
-from keras_corefmem.visualization.views import inspect_examples
+from keras_corefmem.visualization.views import inspect_examples, token_views
 from tests.support.annotated import PASSAGE, QUESTION, SIZES, annotated_reader, questions
 from zoo.reading import read_examples
 
@@ -113,6 +120,49 @@ def test_an_annotator_of_examples_leaves_their_candidates_and_edges():
     nothing = Example(plain[0].sentences, "\xad_", "mary", source="here")
     with pytest.raises(ValueError, match="The question of here has no tokens"):
         read_examples(annotated_reader(), [nothing], annotator="exact")
+
+
+def test_docs_are_read_in_the_tokens_of_the_reader_on_every_path():
+    nlp, rows = pytest.importorskip("spacy").blank("en"), []
+    for example in questions():
+        doc = nlp(f'Once "well-known" {example.passage} He didn\'t.')
+        places = [token.i for token in doc if token.text == example.answer]
+        doc.spans["coref_clusters_1"] = [doc[n : n + 1] for n in places]
+        rows.append((doc, {"question": "Who didn't", "answer": example.answer}))
+    texts = [(doc.text, *row.values()) for doc, row in rows]
+    for name, local in (("prose", True), ("words", False)):
+        own, plain = get_tokenizer(name), as_examples(texts)
+        if local:
+            plain = annotate_examples(plain, tokenizer=own.cased)
+        options = {"tokenizer": name, "local_answers": local, **SIZES}
+        keras.utils.set_random_seed(0)
+        model = zoo.GatedAttentionReader.from_examples(rows, **options)
+        keras.utils.set_random_seed(0)
+        other = zoo.GatedAttentionReader.from_examples(plain, **options)
+        assert model.preprocessor.vocabulary.known == other.preprocessor.vocabulary.known
+        expected = other.predict(plain, verbose=0)
+        np.testing.assert_allclose(model.predict(rows, verbose=0), expected, atol=1e-6)
+        readings = read_examples(model, as_examples(rows))
+        assert readings == read_examples(other, plain)
+        views = token_views(as_examples(rows), model.preprocessor, model.inspect)
+        assert [view.question for view in views] == [["Who", *own.cased("didn't")]] * len(rows)
+        batches = model.batches(rows, 8, shuffle=True, augment="shuffle")
+        # No word is unknown.
+        assert all((batch["passage"] != 1).all() for batch, *_ in batches)
+
+
+def test_examples_to_read_may_have_any_form(model):
+    rows = [(PASSAGE, QUESTION), {"passage": PASSAGE, "question": QUESTION, "candidates": ["Tom"]}]
+    with pytest.warns(UserWarning, match="was trained on text"):
+        plain, (chosen,) = read_examples(model, rows[:1])[0], read_examples(model, iter(rows[1:]))
+    assert set(chosen.answers) == {"Tom"} and "tom" in plain.answers
+    assert read_examples(model, []) == []
+    with pytest.raises(ValueError, match="is a single sentence, but the model answers questions"):
+        read_examples(model, ["Mary slept."])
+    sentences = [Sentence(("Mary", "slept"), ("NNP", "VBD"))]
+    tagger = zoo.SentenceDynamicMemoryNetwork.from_examples(sentences, units=2, embedding_dim=2)
+    with pytest.raises(ValueError, match="reads single sentences: give them to read"):
+        read_examples(tagger, sentences)
 
 
 def test_refuses_annotators_of_no_use(model):

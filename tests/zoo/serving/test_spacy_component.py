@@ -5,10 +5,11 @@ import os
 import textwrap
 
 import keras
+import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.datasets import as_examples
+from keras_corefmem.datasets import CandidateExample, Example, as_examples
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.graphs import annotate, from_doc
 from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
@@ -124,6 +125,51 @@ def test_docs_are_read_with_the_quotation_marks_of_the_reader(nlp, model):
     assert (apart._.answer, apart._.answers) == expected
     expected = answers_of(model.read(passage, question, top=3, annotator="exact"))
     assert (linked._.answer, linked._.answers) == expected
+
+
+def test_docs_have_candidates_and_edges(nlp, model):
+    # The reader leaves the underscores out.
+    passage = f"_He said:_ {PASSAGE}"
+    own, texts = model.preprocessor.tokenizer.cased(passage), [t.text for t in nlp(passage)]
+    ends = ([words.index("Mary") + 1, words.index("Tom") + 1] for words in (own, texts))
+    own_edges, edges = ([(*pair, "coreference")] for pair in ends)
+    assert own_edges != edges
+    known = {"candidates": ("Mary", "Tom")}
+    asked = (passage,), QUESTION, "[unknown]"
+    cases = [
+        (
+            {**known, "edges": edges},
+            CandidateExample(*asked, **known, edges=own_edges, is_raw=True),
+        ),
+        ({"edges": edges}, Example(*asked, edges=own_edges, is_raw=True)),
+        (known, CandidateExample(*asked, **known, is_raw=True)),
+    ]
+    seen = [nlp.get_pipe("corefmem_reader").ask(nlp.make_doc(passage), QUESTION)]
+    for fields, example in cases:
+        (expected,) = read_examples(model, [example], top=3)
+        assert set(expected.answers) <= {"Mary", "Tom"} or "candidates" not in fields
+        doc = nlp.make_doc(passage)
+        doc.user_data |= {"question": QUESTION, **fields}
+        row = (passage, {"question": QUESTION, **fields})
+        ((other, _),) = nlp.pipe([row], as_tuples=True)
+        for each in (nlp(doc), other):
+            assert (each._.answer, each._.answers) == answers_of(expected)
+        resolved = nlp.make_doc(passage)
+        resolved.spans["corefmem_resolver"] = []
+        resolved.user_data |= {"question": QUESTION, **fields}
+        (linked,) = as_examples([resolved], answers=False)
+        (apart,) = read_examples(model, [linked], top=3)
+        assert nlp(resolved)._.answers == answers_of(apart)[1]
+        seen += [expected, apart]
+    odds = [reading.probability for reading in seen]
+    assert len(set(np.round(odds, 7))) == len(odds)
+
+
+def test_edges_of_docs_that_the_reader_cannot_place_are_refused(nlp):
+    doc = nlp.make_doc("Mary-lrb-and-rrb-Tom left.")
+    doc.user_data["edges"] = [(1, 4, "coreference")]
+    with pytest.raises(ValueError, match="edges of a Doc do not fit the tokens of the reader"):
+        nlp.get_pipe("corefmem_reader").ask(doc, QUESTION)
 
 
 def test_docs_without_words_have_no_answers(nlp):

@@ -12,7 +12,7 @@ import numpy as np
 from keras_corefmem.datasets import Example
 from keras_corefmem.visualization import TokenView
 from keras_corefmem.visualization.pages import odds_to_html, view_to_html
-from zoo.reading.answers import LINK_SUFFIXES, number_of_answers, read_encoded
+from zoo.reading.answers import number_of_answers, read_encoded, reads_links
 
 # Number of answers shown; largest number of sentences of a story whose beginnings are read too.
 TOP, BEGINNINGS = 5, 100
@@ -54,7 +54,7 @@ def answer(
         rows = [(example.passage, example.question)]
         (reading,) = read_encoded(model, rows, [encoded], top)
         shown = [*(model.views([example])[0] if views is None else views)]
-        if not any(name.endswith(LINK_SUFFIXES) for name in model.features):
+        if not reads_links(model):
             shown = [_without_chains(view) for view in shown]
         if answer_views is None and (1 < len(example.sentences) <= BEGINNINGS or not shown):
             (answer_views,) = model.answer_views([example])
