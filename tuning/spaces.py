@@ -10,7 +10,7 @@ from typing import Any
 
 import pydantic
 
-from keras_corefmem.utils.files import load_json, validate
+from keras_corefmem.utils.files import load_json
 from zoo.configs.configurations import read_toml
 
 # Prefix of values in JSON, which are neither numbers nor strings.
@@ -39,8 +39,7 @@ class Space:
     entries: dict[str, Any]
 
 
-PATH = pathlib.Path(__file__).with_suffix(".toml")
-SPACES = validate(PATH, read_toml(PATH), dict[str, Space])
+SPACES: dict[str, Space] = read_toml(pathlib.Path(__file__).with_suffix(".toml"), dict[str, Space])
 
 
 def space_of(model: str, name: str | dict[str, Any] | None = None) -> dict[str, Any]:
@@ -132,7 +131,11 @@ def declare(hyperparameters: Any, entries: dict[str, Any]) -> None:
         if all(isinstance(end, int) for end in ends):
             hyperparameters.Int(name, *ends, **options)
         else:
-            hyperparameters.Float(name, *map(float, ends), **options)
+            low, high = map(float, ends)
+            if options["step"] and not entry.get("log"):
+                # keras-tuner counts steps by `//`, which is 4.0 for 0.5 and 0.1.
+                high += 1e-6 * options["step"]
+            hyperparameters.Float(name, low, high, **options)
 
 
 def as_choices(values: list[Any]) -> list[Any]:
@@ -146,11 +149,14 @@ def as_choices(values: list[Any]) -> list[Any]:
 
 
 def values_of(chosen: dict[str, Any], entries: dict[str, Any]) -> dict[str, Any]:
-    values = {name: chosen[name] for name in entries if name in chosen}
-    return {
-        name: json.loads(value[len(JSON) :]) if str(value).startswith(JSON) else value
-        for name, value in values.items()
-    }
+    return {name: _value(chosen[name], entry) for name, entry in entries.items() if name in chosen}
+
+
+def _value(value: Any, entry: list[Any] | dict[str, Any]) -> Any:
+    if isinstance(entry, dict) and isinstance(value, float):
+        # Sums of steps are rounded.
+        return min(value, float(entry["high"]))
+    return json.loads(value[len(JSON) :]) if str(value).startswith(JSON) else value
 
 
 def list_spaces() -> dict[str, str]:

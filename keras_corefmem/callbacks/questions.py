@@ -3,10 +3,12 @@
 import importlib.util
 import pathlib
 import warnings
+from collections.abc import Collection
 
 import keras
 
 from keras_corefmem.callbacks.events import EventFile
+from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.markdown import table_cell
 from keras_corefmem.visualization import draw, views
 
@@ -43,10 +45,11 @@ class Questions(keras.callbacks.Callback):
     def __init__(self, log_dir, examples, preprocessor, inspect, count=None, epochs=EPOCHS):
         super().__init__()
         count = self.COUNT if count is None else count
-        if not examples or count < 1:
-            raise ValueError(f"Give at least one example to ask, got {len(examples)} and {count=}.")
-        if isinstance(epochs, int) and epochs < 1:
-            raise ValueError(f"epochs must be a positive number or a collection, got {epochs}.")
+        check_sizes(count=count)
+        if not examples:
+            raise ValueError("Give at least one example to ask, got none.")
+        if not isinstance(epochs, Collection) or isinstance(epochs, str):
+            check_sizes(1, ", or a collection", epochs=epochs)
         self.events = EventFile(pathlib.Path(log_dir) / "validation")
         by_length = sorted(examples, key=lambda e: preprocessor.length(preprocessor.encode(e)))
         count = min(count, len(examples))
@@ -54,11 +57,15 @@ class Questions(keras.callbacks.Callback):
             by_length[(2 * n + 1) * len(examples) // (2 * count)] for n in range(count)
         ]
         self.preprocessor, self.inspect, self.epochs = preprocessor, inspect, epochs
-        self.epoch = self.last_written = None
+        self.epoch = self.last_written = -1
+
+    def on_train_begin(self, logs=None):
+        # A run that was interrupted after its last epoch has no other.
+        self.epoch, self.last_written = (self.params or {}).get("epochs", 0) - 1, -1
 
     def on_epoch_end(self, epoch, logs=None):
         self.epoch, chosen = epoch, self.epochs
-        if epoch % chosen == 0 if isinstance(chosen, int) else epoch in chosen:
+        if epoch in chosen if isinstance(chosen, Collection) else epoch % chosen == 0:
             self._write_once(epoch)
 
     def on_train_end(self, logs=None):

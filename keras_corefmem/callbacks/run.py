@@ -1,6 +1,7 @@
 """A run as a whole: its curves and its hyper-parameters."""
 
 import json
+import math
 import pathlib
 import time
 
@@ -124,11 +125,7 @@ class HParams(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         self.history.append(logs or {})
-        scores = (
-            (epoch_logs.get("val_accuracy", 0.0), -epoch_logs.get("val_loss", 0.0), epoch_logs)
-            for epoch_logs in self.history
-        )
-        *_, best = max(scores, key=lambda score: score[:2])
+        best = max(self.history, key=_validation_rank)
         names = (name for name in ("accuracy", "loss") if f"val_{name}" in best)
         values = {f"epoch_{name}": float(best[f"val_{name}"]) for name in names}
         if values:
@@ -136,6 +133,13 @@ class HParams(keras.callbacks.Callback):
 
     def on_train_end(self, logs=None):
         self.events.session_end()
+
+
+def _validation_rank(logs):
+    """Returns a sort key that is greater for better epochs: validation accuracy, then loss."""
+    loss = logs.get("val_loss", 0.0)
+    # NaN compares with no number: the first of two epochs would always win.
+    return logs.get("val_accuracy", 0.0), -math.inf if math.isnan(loss) else -loss
 
 
 def _shown(value):

@@ -133,6 +133,8 @@ def replacing(path: Path) -> Iterator[pathlib.Path]:
     `path` removes what it left behind.
     """
     path = pathlib.Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: give the name of a file.")
     with naming_full(path), partial_folder(path) as folder:
         partial = pathlib.Path(folder, path.name)
         yield partial

@@ -128,13 +128,15 @@ def _holder(path: pathlib.Path) -> str:
 
 def partial_folder(path: pathlib.Path) -> tempfile.TemporaryDirectory:
     """Makes a hidden folder beside a path for its replacement; removes those of dead processes."""
+    prefix = f".{path.name}-{_MACHINE}-{os.getpid()}-"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
+        sweep(path.parent, path.name)
+        return tempfile.TemporaryDirectory(dir=path.parent, prefix=prefix)
+    except OSError as error:
+        if error.errno in FULL:
+            raise
         raise _not_written(path.parent, error) from None
-    sweep(path.parent, path.name)
-    prefix = f".{path.name}-{_MACHINE}-{os.getpid()}-"
-    return tempfile.TemporaryDirectory(dir=path.parent, prefix=prefix)
 
 
 def sweep(folder: Path, name: str = "", machine: str = _MACHINE) -> None:

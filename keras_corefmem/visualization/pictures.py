@@ -153,7 +153,7 @@ def _draw_table(view: TableView) -> bytes:
 
 def highest_columns(view: TableView, count: int) -> np.ndarray:
     """Returns the numbers of the `count` columns with the highest values, including `right`."""
-    highest = np.max(view.values, axis=0)
+    highest = np.max(view.values, axis=0).astype(float)
     if view.right in view.columns:
         highest[view.columns.index(view.right)] = np.inf
     return np.sort(np.argsort(-highest, kind="stable")[:count])

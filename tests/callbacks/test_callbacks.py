@@ -11,6 +11,7 @@ from keras_corefmem.callbacks import (
     AnswerFromOneReading,
     AnswerTable,
     AttentionPictures,
+    Questions,
     Scalars,
     SentencePictures,
 )
@@ -234,10 +235,35 @@ def test_questions_range_from_short_to_long_passages(run, tmp_path):
     assert sorted(few.examples, key=EXAMPLES.index) == EXAMPLES[:2]
 
 
-@pytest.mark.parametrize("options", [{"examples": []}, {"count": 0}, {"epochs": 0}])
+def test_each_training_of_one_epoch_is_watched(tmp_path):
+    steps = []
+
+    class Watch(Questions):
+        def write(self, step):
+            steps.append(step)
+
+    tokens = keras.Input((1,))
+    model = keras.Model(tokens, keras.layers.Dense(1)(tokens))
+    model.compile("sgd", "mse", jit_compile=JIT)
+    preprocessor = ReaderPreprocessor.fit(EXAMPLES[:2])
+    data = np.ones((2, 1)), np.ones((2, 1))
+    watch = Watch(tmp_path, EXAMPLES[:2], preprocessor, None, epochs=8)
+    for _ in range(2):
+        model.fit(*data, callbacks=[watch], verbose=0)
+    assert steps == [0, 0]
+    # A run that was interrupted after its last epoch, whose number is no multiple of 8.
+    model.fit(*data, epochs=6, initial_epoch=6, callbacks=[watch], verbose=0)
+    assert steps == [0, 0, 5]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"examples": []}, {"count": 0}, {"count": 2.5}, {"epochs": 0}, {"epochs": 2.5}]
+    + [{"epochs": "all"}],
+)
 def test_senseless_arguments(options, tmp_path):
     arguments = {"examples": EXAMPLES, "preprocessor": None, "inspect": None, **options}
-    with pytest.raises(ValueError, match="at least one example|positive number"):
+    with pytest.raises(ValueError, match="at least one example|must be an integer of at least 1"):
         AttentionPictures(tmp_path, **arguments)
 
 

@@ -118,6 +118,10 @@ def test_the_best_epoch_by_validation_is_compared(tmp_path):
     ):
         written = events.Scalars(f"epoch_{name}")
         assert [event.value for event in written] == pytest.approx(expected)
+    diverged = HParams(tmp_path / "nan", {}, [{**logs[1], "val_loss": float("nan")}])
+    diverged.on_epoch_end(1, logs[1])
+    (event,) = read_events(tmp_path / "nan/best").Scalars("epoch_loss")
+    assert event.value == 1.5
     HParams(tmp_path / "none", {}).on_epoch_end(0, {"loss": 1.0})
     assert not (tmp_path / "none").exists()
 

@@ -256,9 +256,8 @@ KINDS = {
 
 # Files of people and other programs, and what may be whole but of something else, or has no file of
 # its own. Damage to all the rest, which the package wrote, is one error.
-OTHERS = {*list(KINDS)[: list(KINDS).index("truecaser")], "labels", "study", "models", "space"}
-OTHERS |= {"plan", "trials", "run", "settings", "vocabulary"}
-OTHERS |= {"search", "best settings", "preset", "preset folder", "preprocessor"}
+OTHERS = {*list(KINDS)[: list(KINDS).index("truecaser")], "space", "plan", "trials", "run"}
+OTHERS |= {"settings", "vocabulary", "search", "preset", "preset folder", "preprocessor"}
 
 
 @functools.cache

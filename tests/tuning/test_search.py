@@ -3,7 +3,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,49 +11,17 @@ import time
 import pytest
 
 from keras_corefmem.datasets import Splits
-from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.utils.files import write_json
 from tests.support.commands import printed, refused
 from tests.support.events import read_hparams
 from tests.support.results import trial_of
-from tests.support.tiny_babi import write_babi
-from tuning.running import check_space
+from tests.support.searches import NAME, command, make_search
 from tuning.search import ERROR, OUTCOME, STARTS, Search, trial_name
 from tuning.tuners import make_oracle
 from zoo import training
 from zoo.cli.app import main
 from zoo.experiments.results import read_results
 from zoo.training.ablation import encode_examples
-
-SPACE = {"slots": [2, 3, 4], "learning_rate": {"low": 0.001, "high": 0.05, "log": True}}
-SMALL = ["--set", "units=4", "--set", "batch_size=8", "--set", "buckets=1"]
-NAME = "qdren-babi-task-01-own-random-seed-0"
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    """A tiny bAbI with task 1 alone, and a search space."""
-    folder = tmp_path_factory.mktemp("data")
-    write_babi(folder, train=30, valid=5, test=11)
-    (folder / "own.json").write_text(json.dumps(SPACE))
-    (folder / "broken.json").write_text(json.dumps({"slots": [2], "dropout": [2.0, 0.1]}))
-    (folder / "mentions.json").write_text(json.dumps({"mentions": [0.25, 1.0]}))
-    return folder
-
-
-def command(files, folder, *more, space="own"):
-    words = ["search", "--model", "qdren", "--data-dir", str(files), "--task", "1"]
-    words += ["--space", str(files / f"{space}.json"), *SMALL]
-    for name in ("output", "log-dir", "results"):
-        words += [f"--{name}", str(folder / name)]
-    return [*words, *more]
-
-
-def make_search(files, folder, model="qdren", space="own", units=4, epochs=60, **options):
-    places = {"data_dir": str(files), "space": str(files / f"{space}.json")}
-    settings = {"batch_size": 8, "buckets": 1, "arguments": {"units": units}, "epochs": epochs}
-    places |= {"output": str(folder / "output"), "log_dir": str(folder / "logs")}
-    return Search(model, "babi", settings=settings, **places, **options)
 
 
 def test_the_best_model_is_kept_with_its_record(tmp_path):
@@ -324,116 +291,9 @@ def test_settings_that_are_the_same_in_all_trials_are_no_columns(tmp_path):
     assert Search("qdren", space="qdren-babi-task-5").varied == names
 
 
-@pytest.mark.parametrize(
-    "more, message",
-    [
-        (["--space", "dmn"], "--space dmn is for"),
-        (["--set", "hops=2"], "'hops' is no argument of qdren"),
-        (["--workers", "0"], "--workers must be at least 1"),
-        (["--trials", "0"], "--trials must be at least 1"),
-        (["--trials", "3", "--tuner", "hyperband"], "give these instead"),
-        (["--data-dir", "nowhere"], "nowhere"),
-        (["--task", "21"], "no bAbI task 21"),
-        (["--set", "train_size=31"], "there are 30 training questions"),
-        (["--set", "max_words=9"], "max_words: no qdren that was tried"),
-        (["--epochs", "1", "--set", "epochs=2"], "--set epochs=2: epochs is given twice"),
-        (["--set", "slots=3"], "own.json chooses slots; leave out --set slots"),
-        (["--set", 'arguments={"slots": 3}'], "own.json chooses slots; leave out --set slots"),
-        (["--space", "qdren-babi", "--set", "l2=0.1"], "The search space qdren-babi chooses l2"),
-    ],
-)
-def test_wrong_arguments_are_refused(files, tmp_path, capsys, more, message):
-    assert message in refused(capsys, *command(files, tmp_path, *more))
-    assert not (tmp_path / "output").exists()
-
-
-def test_a_number_of_epochs_that_no_trial_would_have_is_refused(files, tmp_path, capsys):
-    (tmp_path / "long.json").write_text(json.dumps({"epochs": [1, 2]}))
-    arguments = command(files, tmp_path, "--space", str(tmp_path / "long.json"))
-    error = refused(capsys, *arguments, "--epochs", 3)
-    assert "long.json chooses epochs; leave out --epochs" in error
-    error = refused(capsys, *arguments, "--tuner", "hyperband")
-    assert "hyperband decides itself how many epochs" in error
-
-
-def test_trials_that_would_count_different_questions_are_refused(files, tmp_path, capsys):
-    for shares in ([None, 0.2], {"low": 0.1, "high": 0.5}):
-        (files / "shares.json").write_text(json.dumps({"unanswerable": shares}))
-        error = refused(capsys, *command(files, tmp_path, space="shares"))
-        assert "shares.json: unanswerable adds questions to those that trials are" in error
-    (files / "shares.json").write_text(json.dumps({"unanswerable": [0.2]}))
-    check_space(make_search(files, tmp_path, space="shares"), None)
-
-
 def test_seeds_are_tried_by_a_grid_and_recorded(files, tmp_path, capsys):
     (files / "seeds.json").write_text(json.dumps({"seed": [4, 5], "slots": [2]}))
     assert "takes --tuner grid" in refused(capsys, *command(files, tmp_path, space="seeds"))
     search = make_search(files, tmp_path, space="seeds", epochs=1, tuner="grid")
     outcome = search.run_trial("0", {"seed": 5, "slots": 2})
     assert outcome["seed"] == outcome["settings"]["seed"] == 5
-
-
-PART = {
-    "KERASTUNER_TUNER_ID": "worker-0",
-    "KERASTUNER_ORACLE_IP": "127.0.0.1",
-    "KERASTUNER_ORACLE_PORT": "8000",
-}
-
-
-@pytest.mark.parametrize("empty", [True, False])
-@pytest.mark.parametrize("missing", PART)
-def test_a_part_of_the_environment_of_several_machines_is_refused(
-    files, tmp_path, capsys, monkeypatch, missing, empty
-):
-    for name, value in PART.items():
-        if name != missing or empty:
-            monkeypatch.setenv(name, "" if name == missing else value)
-    assert f"set {missing} too, or none" in refused(capsys, *command(files, tmp_path))
-    assert not (tmp_path / "output").exists()
-
-
-@pytest.mark.parametrize(
-    "part, more, message",
-    [
-        (PART, ["--workers", "2"], "leave out --workers"),
-        (PART, ["--fresh"], "--fresh would remove"),
-        ({}, ["--fresh", "--set", "train_size=31"], "there are 30 training questions"),
-    ],
-)
-def test_wrong_arguments_leave_an_earlier_search_alone(
-    files, tmp_path, capsys, monkeypatch, part, more, message
-):
-    for name, value in part.items():
-        monkeypatch.setenv(name, value)
-    kept = tmp_path / "output" / NAME / "trial_0" / "outcome.json"
-    write_json(kept, {})
-    assert message in refused(capsys, *command(files, tmp_path, *more))
-    assert kept.exists() and len(list((tmp_path / "output").rglob("*.*"))) == 1
-
-
-def test_other_questions_are_another_search(tmp_path):
-    file, arguments = tmp_path / "mine.jsonl", {"output": str(tmp_path / "output"), "trials": 2}
-    for count, task, other in ((40, 1, ""), (60, 1, "questions, content"), (60, 2, "content")):
-        rows = [
-            {"passage": e.passage, "question": e.question, "answer": e.answer}
-            for e in simulator.simulate(task, count)
-        ]
-        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        search = Search("ngram", str(file), **arguments)
-        if other:
-            with pytest.raises(ValueError, match=f"a search with another {other}: pass --fresh"):
-                search.start()
-        search.start(fresh=True)
-    # One of before did not note them.
-    note = search.folder / "search.json"
-    known = ("space", "trials", "settings")
-    write_json(note, {name: json.loads(note.read_text())[name] for name in known})
-    search.start()
-
-
-def test_another_machine_may_have_the_data_elsewhere(files, tmp_path):
-    shutil.copytree(files, tmp_path / "elsewhere")
-    for folder in (files, tmp_path / "elsewhere"):
-        make_search(folder, tmp_path).start()
-    with pytest.raises(ValueError, match="holds a search with another trials"):
-        make_search(files, tmp_path, trials=3).start()

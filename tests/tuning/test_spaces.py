@@ -63,6 +63,19 @@ def test_the_grid_of_qdren_is_that_of_its_paper():
     assert sorted(1 - value for value in entries["dropout"]) == pytest.approx([0.3, 0.5, 0.7])
 
 
+@pytest.mark.parametrize(
+    "low, high, step, count", [(0.0, 0.5, 0.1, 6), (0.1, 0.3, 0.1, 3), (0, 0.55, 0.1, 6)]
+)
+def test_a_range_with_steps_includes_its_end(low, high, step, count):
+    entries, space = {"dropout": {"low": low, "high": high, "step": step}}, []
+    hyperparameters = keras_tuner.HyperParameters()
+    declare(hyperparameters, entries)
+    for value in hyperparameters.space[0].values:
+        space.append(values_of({"dropout": value}, entries)["dropout"])
+    assert space == pytest.approx([low + n * step for n in range(count)])
+    assert max(space) <= high
+
+
 def test_spaces_are_listed(capsys):
     shown = printed(capsys, "list")
     for name, space in SPACES.items():

@@ -18,6 +18,8 @@ def test_files_appear_whole_or_not_at_all(tmp_path):
     with replacing(path) as partial:
         partial.write_text("old")
         assert partial.name == "a.txt" and not path.exists()
+    with pytest.raises(IsADirectoryError, match="is a folder: give the name"), replacing(tmp_path):
+        pass
     with pytest.raises(KeyError), replacing(path) as partial:
         partial.write_text("new")
         raise KeyError

@@ -112,6 +112,8 @@ def test_room_is_checked_before_it_is_needed(tmp_path, monkeypatch):
         check_room(tmp_path / "file")
     with pytest.raises(OSError, match=r"to .*file \(.*\): choose"), replacing(tmp_path / "file/x"):
         pass
+    with pytest.raises(OSError, match="Nothing can be written to /proc .*"), replacing("/proc/x"):
+        pass
     usage = collections.namedtuple("usage", "free")(2 * 2**20)
     monkeypatch.setattr("shutil.disk_usage", lambda folder: usage)
     check_room(tmp_path, 2 * 2**20)

@@ -8,7 +8,14 @@ import pytest
 from rich.console import Console
 
 from keras_corefmem.graphs import Annotation
-from keras_corefmem.visualization import HeadView, TableView, TokenView, make_console, print_view
+from keras_corefmem.visualization import (
+    HeadView,
+    TableView,
+    TokenView,
+    draw,
+    make_console,
+    print_view,
+)
 from keras_corefmem.visualization.terminal import print_annotation
 from tests.support.pictures import ATTENTION, TARGETS, WORDS
 
@@ -97,6 +104,14 @@ def test_a_narrow_terminal_shows_the_highest_columns(width):
     assert min(highest[shown]) >= max(np.delete(highest, shown))
     assert [line.split()[-len(shown) :] for line in lines[3:43]] == percents(view, shown)
     assert lines[43] == f"The highest {len(shown)} of 20 columns."
+
+
+@pytest.mark.parametrize("dtype", [int, bool])
+def test_values_may_be_zeros_and_ones(dtype):
+    values = np.eye(2, dtype=dtype)
+    view = TableView(["a", "b"], values, ["p", "q"], "Who?", right="p")
+    assert [line.split() for line in printed(view)[3:]] == [["1", "a", "100%"], ["2", "b", "100%"]]
+    assert draw(view)[1:4] == b"PNG"
 
 
 def test_cells_and_tokens_are_shaded_in_a_terminal():

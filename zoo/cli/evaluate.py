@@ -14,6 +14,9 @@ from zoo.cli.options import (
     option,
 )
 
+# Data sets with the same tasks.
+OF_BABI = "simulator", "babi", "babi-mix"
+
 
 def evaluate(
     model: MODEL_FILE,
@@ -28,8 +31,9 @@ def evaluate(
     truecaser: TRUECASER = None,
 ) -> None:
     """Measure the accuracy of a trained reader on a data set."""
-    from zoo.cli.inputs import load_model
+    from zoo.cli.inputs import check_truecaser, load_model
 
+    check_truecaser(annotator, truecaser)
     reader = load_model(model)
     from keras_corefmem import datasets
     from keras_corefmem.datasets.example import count_kinds
@@ -45,13 +49,15 @@ def evaluate(
     chosen = dataset or known.get("dataset")
     if data_dir and not dataset and chosen in (None, "simulator"):
         chosen = "babi"
-    task = known.get("task") if task is None else task
-    if task is None and chosen and not data.find(chosen).tasks:
+    before = known.get("dataset")
+    # The recorded task, folder and language do not apply to another data set.
+    same = known if chosen == before else {}
+    if task is None and (same or {chosen, before} <= {*OF_BABI}):
+        task = known.get("task")
+    if task is None and chosen and (before or not data.find(chosen).tasks):
         task = data.find(chosen).first_task
     if chosen is None or task is None:
         raise ValueError(f"{model} does not say what it was trained on: give --dataset, --task.")
-    # The recorded folder and language do not apply to another data set.
-    same = known if chosen == known.get("dataset") else {}
     place = data_dir or same.get("data_dir"), language or same.get("language")
     # A file that the model was not trained on has no parts.
     whole = chosen.endswith(JSON_LINES) and not same

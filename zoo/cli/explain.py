@@ -37,7 +37,7 @@ def explain(
     truecaser: TRUECASER = None,
 ) -> None:
     """Show where a reader looks to answer a question."""
-    from zoo.cli.inputs import check_strings, choose_texts, load_model
+    from zoo.cli.inputs import check_strings, check_truecaser, choose_texts, load_model
 
     if output and pathlib.Path(output).suffix not in (".png", ".html"):
         raise ValueError(
@@ -49,6 +49,7 @@ def explain(
         refuse_options(
             number=number, annotator=annotator, truecaser=truecaser, by_sentence=by_sentence
         )
+    check_truecaser(annotator, truecaser)
     example = None if "sentence" in texts else choose(file, number, texts)
     reader = load_model(model)
     from keras_corefmem.utils.files import replacing

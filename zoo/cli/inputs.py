@@ -55,11 +55,16 @@ def check_model(name: str) -> None:
 
 def choose_texts(file: str | None, **texts: str | None) -> dict[str, str]:
     chosen = {name: text for name, text in texts.items() if text is not None}
-    if file and chosen:
+    if file is not None and chosen:
         raise ValueError("Give either a file, or --passage and --question, or --sentence.")
     if chosen and tuple(chosen) not in TEXTS:
         raise ValueError("Give --passage and --question, which go together, or --sentence alone.")
     return chosen
+
+
+def check_truecaser(annotator: str | None, truecaser: str | None) -> None:
+    if truecaser and not annotator:
+        raise ValueError(f"--truecaser {truecaser} is for an --annotator: give both, or neither.")
 
 
 def check_strings(name: str, model: Any, texts: dict[str, Any], place: str = "") -> None:

@@ -26,13 +26,21 @@ def predict(
 ) -> None:
     """Answer questions, one line of JSON each."""
     from keras_corefmem.datasets.example import UNKNOWN_ANSWER
-    from zoo.cli.inputs import check_strings, choose_texts, load_model, read_lines, read_questions
+    from zoo.cli.inputs import (
+        check_strings,
+        check_truecaser,
+        choose_texts,
+        load_model,
+        read_lines,
+        read_questions,
+    )
 
+    check_truecaser(annotator, truecaser)
     chosen = choose_texts(file, passage=passage, question=question, sentence=sentence)
     expected: dict[int, dict[str, str]] = {}
     examples: list[Any] = []
     lines: dict[str, dict[str, str]] = {}
-    if file:
+    if file is not None:
         examples = read_questions(file)
         texts = [{"passage": e.passage, "question": e.question} for e in examples]
         answered = ((n, e.answer) for n, e in enumerate(examples) if e.answer != UNKNOWN_ANSWER)

@@ -1,16 +1,19 @@
 """`corefmem report`."""
 
+import os
 import pathlib
 
 from zoo.cli.options import DATA_DIR, RESULTS, argument, option
 from zoo.cli.reproduce import parse_study
+
+FOLDER = "results"
 
 
 def report(
     study: str | None = argument(
         "STUDY", "see `corefmem list`; all studies by default", parser=parse_study, default=None
     ),
-    results: RESULTS = "results",
+    results: RESULTS = FOLDER,
     write: list[str] | None = option(
         "FILE...", "put the tables into Markdown files, and draw what these show", default=None
     ),
@@ -53,6 +56,10 @@ def report(
         raise ValueError(f"--write fills in what its files name: leave {study or '--search'} out.")
     if by and not plots:
         raise ValueError("--by is of pictures: give --plots DIR with it.")
+    pages = {pathlib.Path(name): read_text(name, "Markdown") for name in write or ()}
+    # Without any results, the default folder need not exist to print published numbers.
+    if not os.path.isdir(results) and (write or results != FOLDER):
+        raise FileNotFoundError(f"{results}: no such folder: give that of the results, --results.")
     chosen = [study] if study else list(STUDIES)
     if plots:
         draw(chosen, plots, by, search, results)
@@ -64,12 +71,20 @@ def report(
         print(reports.gains(study, *gains, data_dir, results))
     if study and labels:
         print(reports.by_label(study, labels, results))
-    for path in map(pathlib.Path, write or ()):
-        text = tables.fill(read_text(path, "Markdown"), results, data_dir)
-        with replacing(path) as partial:
-            partial.write_text(text, encoding="utf-8")
-        print(f"Tables written to {path}")
-        for picture in reports.redraw(path, results):
+    for path, text in pages.items():
+        try:
+            filled = tables.fill(text, results, data_dir)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        marked = tables.START.search(text)
+        if marked:
+            with replacing(path) as partial:
+                partial.write_text(filled, encoding="utf-8")
+            print(f"Tables written to {path}")
+        pictures = reports.redraw(path, results)
+        if not (marked or pictures):
+            print(f"{path} names no results: nothing is written")
+        for picture in pictures:
             print(picture)
     if plots or compare or write or agreement or gains or labels:
         return

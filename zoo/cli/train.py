@@ -178,14 +178,14 @@ def run(
 def read_best(path: str) -> Found:
     """Reads the best result of `corefmem search`: a model, its data and its settings."""
     from keras_corefmem.datasets.registry import DATASETS, JSON_LINES
-    from keras_corefmem.utils.files import check_content, load_json
+    from keras_corefmem.utils.files import BadFileError, check_content, load_json
     from zoo.configs.configurations import TrainingOptions, models
 
     content = load_json(path, remedy=REMEDY, kind=Found)
     for name, known in (("model", models()), ("dataset", list(DATASETS))):
         got = content.get(name)
         if got not in known and not str(got).endswith(JSON_LINES):
-            raise ValueError(f"{path}: no {name} {got!r:.80}; choose of {', '.join(known)}.")
+            raise BadFileError(f"{path}: no {name} {got!r:.80}; choose of {', '.join(known)}.")
     check_content(f"{path}: settings", content["settings"], TrainingOptions, REMEDY)
     return content
 

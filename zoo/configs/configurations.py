@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 import pydantic
 from typing_extensions import TypedDict
 
-from keras_corefmem.utils.files import read_text, validate
+from keras_corefmem.utils.files import BadFileError, check_content, read_text
 from keras_corefmem.utils.names import did_you_mean
 
 FOLDER = pathlib.Path(__file__).parent
+REMEDY = "correct it."
 STRICT = pydantic.ConfigDict(extra="forbid", strict=True)
 Reads = Literal["passages", "stories", "sentences", "texts"]
 
@@ -129,16 +130,17 @@ class Configuration:
         return TrainingOptions(**options, arguments=arguments) if arguments else options
 
 
-def read_toml(path: str | pathlib.Path) -> dict[str, Any]:
-    """Reads a TOML file; errors name the file."""
+def read_toml(path: str | pathlib.Path, kind: Any = Any) -> Any:
+    """Reads a TOML file and checks its type; errors name the file."""
     text = read_text(path, "TOML")
     try:
-        return tomllib.loads(text)
+        content = tomllib.loads(text)
     except ValueError as error:
         # Invalid TOML, or an integer of thousands of digits.
-        raise ValueError(f"{path} is not valid TOML: {error}.") from None
+        raise BadFileError(f"{path} is not valid TOML: {error}.") from None
     except RecursionError:
-        raise ValueError(f"{path} is not valid TOML: it is nested too deeply.") from None
+        raise BadFileError(f"{path} is not valid TOML: it is nested too deeply.") from None
+    return content if kind is Any else check_content(path, content, kind, REMEDY)
 
 
 def _merge(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
@@ -149,11 +151,12 @@ def _merge(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
 def read_family(path: str | pathlib.Path) -> dict[str, Configuration]:
     """Reads the models of a family from its TOML file."""
     shared = read_toml(path)
-    entries = validate(f"{path}: models", shared.pop("models", {}), dict[str, dict[str, Any]])
+    own_models = shared.pop("models", {})
+    entries = check_content(f"{path}: models", own_models, dict[str, dict[str, Any]], REMEDY)
     models: dict[str, Configuration] = {}
     for name, own in entries.items():
         merged = _merge({"name": name, **shared}, own)
-        models[name] = validate(f"{path}: models.{name:.80}", merged, Configuration)
+        models[name] = check_content(f"{path}: models.{name:.80}", merged, Configuration, REMEDY)
     return models
 
 

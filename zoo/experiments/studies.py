@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pydantic
 
 from keras_corefmem.datasets import DATASETS
-from keras_corefmem.utils.files import validate
+from keras_corefmem.utils.files import BadFileError
 from zoo.configs.configurations import FOLDER, TrainingOptions, configuration, models, read_toml
 
 # Default measure of tables.
@@ -163,12 +163,12 @@ def read_study(path: str | pathlib.Path) -> Study:
         >>> list(zoo.experiments.read_study("mine.toml").tasks)
         [1, 2]
     """
-    study = validate(path, read_toml(path), Study)
+    study = read_toml(path, Study)
     named = {model for task in study.tasks.values() for model in task.models}
     groups = {group for variant in study.variants.values() for group in variant.groups}
     families = {configuration(model).family for model in models()}
     if bool(study.groups) != bool(study.variants):
-        raise ValueError(f"{path}: groups are combined with variants: give both, or neither.")
+        raise BadFileError(f"{path}: groups are combined with variants: give both, or neither.")
     for key, names, known in (
         ("dataset", {study.dataset}, DATASETS),
         ("models", {*study.models, *named}, models()),
@@ -177,7 +177,7 @@ def read_study(path: str | pathlib.Path) -> Study:
         ("tasks", set() if study.tasks else {"tasks"}, ("a task, or groups and variants",)),
     ):
         for name in sorted(names - set(known)):
-            raise ValueError(f"{path}: {key}: no {name!r:.80}; choose of {', '.join(known)}.")
+            raise BadFileError(f"{path}: {key}: no {name!r:.80}; choose of {', '.join(known)}.")
     return study
 
 

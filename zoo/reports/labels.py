@@ -5,7 +5,7 @@ import os
 import re
 from typing import NamedTuple
 
-from keras_corefmem.utils.files import read_text
+from keras_corefmem.utils.files import BadFileError, read_text
 from keras_corefmem.utils.markdown import markdown_table, table_cell
 from zoo.experiments.results import Result
 from zoo.experiments.studies import ERROR, study_named
@@ -56,18 +56,20 @@ def read_labels(path: str | os.PathLike) -> Labels:
         question, tab, label = line.partition("\t")
         label, place = label.strip(), f"{path}:{number}"
         if not (tab and label and re.fullmatch(r"0*[1-9]\d{,8}", question.strip())):
-            raise ValueError(
+            raise BadFileError(
                 f"{place}: {line!r:.80} is not the number of a question, from 1, a tab, and its "
                 "label."
             )
         if int(question) in questions.setdefault(label, set()):
-            raise ValueError(
+            raise BadFileError(
                 f"{place}: question {int(question)} has the label {label!r:.80} already."
             )
         questions[label].add(int(question))
         lines.setdefault(int(question), number)
     if not questions:
-        raise ValueError(f"{path}: no labels; a line is the number of a question, a tab, a label.")
+        raise BadFileError(
+            f"{path}: no labels; a line is the number of a question, a tab, a label."
+        )
     return Labels(str(path), questions, lines)
 
 

@@ -5,7 +5,6 @@ import functools
 
 import pydantic
 
-from keras_corefmem.utils.files import validate
 from zoo.configs.configurations import FOLDER, read_toml
 
 
@@ -63,4 +62,4 @@ def published_rows(study: str) -> dict[str, list[PublishedRow]]:
         [9.9]
     """
     path = FOLDER / "published" / f"{study}.toml"
-    return validate(path, read_toml(path), dict[str, list[PublishedRow]]) if path.exists() else {}
+    return read_toml(path, dict[str, list[PublishedRow]]) if path.exists() else {}

@@ -3,9 +3,10 @@
 import json
 import re
 
+import keras
 import pytest
 
-from tests.support.commands import refused
+from tests.support.commands import printed, refused
 from tests.support.disks import files_in, fill, small_disk
 from tests.support.limits import file_limit
 from tests.support.tiny_babi import write_babi
@@ -76,6 +77,25 @@ def test_training_on_a_full_disk_does_not_begin(disk, place, capsys, left):
     )
     # What is there is whole, and continues.
     assert {name.rpartition("/")[2] for name in files_in(disk)} <= {"run.json"}
+
+
+@pytest.mark.parametrize("left", [0, 2**14])
+def test_a_disk_that_fills_up_in_training_loses_nothing(place, capsys, monkeypatch, left):
+    save = keras.Model.save
+
+    def save_on_full_disk(model, path, *arguments, **options):
+        fill(disk, left)
+        save(model, path, *arguments, **options)
+
+    with small_disk(place / "disk", 2**25) as disk:
+        with monkeypatch.context() as patch:
+            patch.setattr("keras.Model.save", save_on_full_disk)
+            error = refused(capsys, *train(place, disk / "models", place / "logs"))
+        assert re.search("model.keras cannot be written" + FULL, error)
+        assert not list(disk.rglob("model.keras")) and list(disk.rglob("best.weights.h5"))
+        (disk / "filler").unlink()
+        out = printed(capsys, *train(place, disk / "models", place / "logs"))
+        assert "nothing left to train" in out and list(disk.rglob("model.keras"))
 
 
 def test_training_does_not_begin_where_files_are_limited(place, capsys):

@@ -84,3 +84,20 @@ def test_a_file_that_changed_since_training_is_named(tmp_path, monkeypatch, caps
         with pytest.raises(ValueError, match="holds a run with another content"):
             check_folder(tmp_path, experiment.record, {}, (), "stop")
         file.write_text(before)
+
+
+def test_the_task_that_a_model_was_trained_on_is_none_of_another_data_set(
+    tmp_path, monkeypatch, capsys
+):
+    result = {"accuracy": 1.0, "count": 4, "calibration_error": 0.0, "wrong": []}
+    monkeypatch.setattr("zoo.training.evaluate", lambda reader, batches: result)
+    path, model = tmp_path / "my.jsonl", "ga_mage_gru_babi_2"
+    path.write_text("\n".join(json.dumps(vars(e)) for e in simulator.simulate(2, 4)))
+    assert f"{path}, all: accuracy" in printed(capsys, "evaluate", model, "--dataset", path)
+    assert "cbt has no download" in refused(capsys, "evaluate", model, "--dataset", "cbt")
+    # The tasks of the simulator are those of bAbI.
+    assert "simulator task 2, " in printed(capsys, "evaluate", model, "--dataset", "simulator")
+
+
+def test_an_empty_name_of_a_file_is_not_standard_input(capsys):
+    assert ": no such file, pass" in refused(capsys, "predict", "qrn_babi_1", "")

@@ -84,7 +84,30 @@ def test_gap_is_scored(pipeline, data_dir, capsys):
     assert "Bias (F/M): -" in capsys.readouterr().out
 
 
+def test_scores_of_another_pipeline_of_the_same_name_are_kept(pipeline, data_dir, tmp_path, capsys):
+    spacy = pytest.importorskip("spacy")
+    _, folder = run("litbank", pipeline, data_dir)
+    path = folder / "litbank-predicted-en_pipeline.json"
+    before = path.read_text()
+    nlp = spacy.load(pipeline)
+    nlp.get_pipe("attribute_ruler").add([[{"TEXT": "slept"}]], {"DEP": "nsubj"})
+    nlp.to_disk(tmp_path / "another")
+    capsys.readouterr()
+    assert run("litbank", tmp_path / "another", data_dir)[0] == 2
+    assert f"{path} has the scores of another pipeline named en_pipeline: remove it" in (
+        capsys.readouterr().err
+    )
+    assert path.read_text() == before
+    # Files of version 0.1 have no SHA-256.
+    older = json.loads(before)
+    del older["pipeline"]["sha256"]
+    path.write_text(json.dumps(older))
+    assert run("litbank", tmp_path / "another", data_dir)[0] == 0
+
+
 def test_what_is_missing_is_said(pipeline, data_dir, capsys, tmp_path):
+    assert run("gap", "exact", data_dir)[0] == 2
+    assert "--annotator exact is no spaCy pipeline: give" in capsys.readouterr().err
     for dataset, folder, options, message in (
         ("litbank", tmp_path / "none", (), "No .conll files in .*none; get coref/conll of https"),
         ("gap", data_dir, ("--part", "test"), ".*gap-test.tsv: no such file, get it from https"),

@@ -1,3 +1,5 @@
+import pytest
+
 from keras_corefmem.text.truecase import Truecaser
 from tests.support.commands import printed, refused
 
@@ -17,3 +19,9 @@ def test_what_is_missing_is_said(tmp_path, capsys):
     for name, message in ((tmp_path, "no .txt files in this folder"), ("x.txt", "x.txt: no such")):
         assert message in refused(capsys, "truecaser", name, "--output", tmp_path / "t.json")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate", "explain"])
+def test_a_truecaser_without_an_annotator_is_refused(command, capsys):
+    error = refused(capsys, command, "qrn_babi_1", "--truecaser", "novels")
+    assert "--truecaser novels is for an --annotator: give both, or neither." in error

@@ -167,7 +167,8 @@ def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
     path.write_text("Before\n<!-- results babi-1k -->\nold\n<!-- end -->\nAfter\n")
     other = tmp_path / "other.md"
     other.write_text("Nothing to fill\n")
-    printed(capsys, "report", "--write", path, other, "--results", tmp_path)
+    out = printed(capsys, "report", "--write", path, other, "--results", tmp_path)
+    assert out == f"Tables written to {path}\n{other} names no results: nothing is written\n"
     assert other.read_text() == "Nothing to fill\n"
     text = path.read_text(encoding="utf-8")
     assert "\nold\n" not in text and report.tables_of("babi-1k", tmp_path) in text
@@ -176,6 +177,14 @@ def test_the_tables_of_a_file_are_rewritten(tmp_path, capsys):
     assert report.fill(text, tmp_path) == text
     shown = printed(capsys, "report", "babi-1k", "--results", tmp_path)
     assert report.tables_of("babi-1k", tmp_path) in shown
+    for folder in (tmp_path / "reslts", path):
+        for words in (["babi-1k"], ["--write", path]):
+            error = refused(capsys, "report", *words, "--results", folder)
+            assert f"{folder}: no such folder: give that of the results, --results." in error
+    assert path.read_text(encoding="utf-8") == text
+    other.write_text("<!-- results babi-1k -->\nold\n")
+    error = refused(capsys, "report", "--write", other, "--results", tmp_path)
+    assert f"{other}: <!-- results babi-1k --> cannot be filled" in error
 
 
 def test_numbers_within_sentences_are_those_of_the_table(tmp_path):

@@ -52,6 +52,12 @@ def best(odds):
     return next(iter(odds.items()))
 
 
+def test_notes_show_unknown_words_as_they_are_written(page, save):
+    path = save(zoo.AttentionSumReader.from_examples(EXAMPLES, units=4, tokenizer="spaces"))
+    _, _, note, *_ = page.ask(path, "", "Mary saw <b>*x*</b> .", "Where is Mary ?", WORDS)
+    assert "&lt;b&gt;*x*&lt;/b&gt;" in note
+
+
 @pytest.mark.slow
 def test_edges_of_any_type_are_drawn_followed_and_copied(page, save, capsys):
     types = {"edge_types": ["coreference", "near"], "edge_units": 2}

@@ -72,7 +72,7 @@ class Layout:
                 self.until = gr.Slider(
                     1, 2, value=2, step=1, label="Answer after sentence", elem_id="until"
                 )
-                self.note = gr.Markdown(elem_id="note")
+                self.note = gr.HTML(elem_id="note")
                 with gr.Row():
                     self.shown = [self._lay_out_answer(name) for name in ("answer", "beside")]
                 with gr.Accordion("Copy", open=False, elem_id="copy"):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import html
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -218,7 +219,7 @@ class _Page:
             )
         if _is_chosen(annotator) and not model.preprocessor.local:
             notes.append("This model reads no annotations: no annotator was asked.")
-        note = " ".join(filter(None, [*notes, note_of(unknown)]))
+        note = html.escape(" ".join(filter(None, [*notes, note_of(unknown)])), quote=False)
         return [note, *shown, *editor, gr.update(visible=bool(kinds)), python, curl]
 
     def edit(
