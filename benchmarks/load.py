@@ -19,7 +19,7 @@ import records
 from latency import PRESET, export, simulate
 from processes import alone
 
-from keras_corefmem.preprocessing.features import coarse_length
+from keras_corefmem.preprocessing.encoding.features import coarse_length
 from keras_corefmem.utils.markdown import markdown_table
 
 THREADS, SECONDS, CALLS, LENGTHS = 8, 600, 20_000, range(10, 4010, 4)

@@ -15,10 +15,11 @@ import pytest
 import zoo
 from keras_corefmem.datasets import simulator
 from keras_corefmem.layers.kernels.compilation import uncompiled
-from tests.support import little, samples
+from tests.support import little
 from tests.support.commands import printed
 from tests.support.pages import BLOCKS, COMMANDS, ROOT, lines_of, words_of
-from tests.support.tiny_babi import write_babi
+from tests.support.texts import samples
+from tests.support.texts.tiny_babi import write_babi
 
 # What else pages have a shell do, and why it is not done here.
 LEFT_OUT = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem import optimizers
-from tests.support.evaluation import QUICK
+from tests.support.conformance.evaluation import QUICK
 from tests.support.tiers import standing_for
 
 TOKENS = np.random.default_rng(0).integers(0, 9, (32, 5)).astype("int32")

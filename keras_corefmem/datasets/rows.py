@@ -156,9 +156,9 @@ class _Row:
             return dataclasses.replace(example, written=(doc.text[:start], doc.text[start:]))
         question = self.fields.get("question")
         text = question.text if is_doc(question) else self.text("question")
-        asked = from_doc(question) if is_doc(question) else _penn(text)
+        query = from_doc(question) if is_doc(question) else _penn(text)
         known |= {"supporting_facts": self.facts(), "written": (doc.text, text)}
-        return _ask(annotation, asked, self.answer(), **known)
+        return _ask(annotation, query, self.answer(), **known)
 
     def start(self):
         value = self.fields["question_start"]

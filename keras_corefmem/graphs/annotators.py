@@ -145,15 +145,16 @@ def _annotate_by(function, texts, batch_size, tokenized, truecaser):
     texts = iter(texts)
     while batch := list(islice(texts, batch_size)):
         seen = [_recased(text, truecaser, tokenized) for text in batch] if truecaser else batch
-        found = list(function(seen))
-        if len(found) != len(batch):
-            raise ValueError(f"The annotator gives {len(found)} annotations of {len(batch)} texts.")
-        for text, annotation in zip(batch, found, strict=True):
+        annotations = list(function(seen))
+        if len(annotations) != len(batch):
+            counts = f"{len(annotations)} annotations of {len(batch)} texts"
+            raise ValueError(f"The annotator gives {counts}.")
+        for text, annotation in zip(batch, annotations, strict=True):
             tokens = [text[a:b] for a, b in zip(annotation.starts, annotation.ends, strict=True)]
-            for own, given in zip(tokens, annotation.tokens, strict=True):
-                if _letters(own) != _letters(given):
+            for own, annotated in zip(tokens, annotation.tokens, strict=True):
+                if _letters(own) != _letters(annotated):
                     raise ValueError(
-                        f"The annotator gives the token {given!r:.80} for {own!r:.80} of "
+                        f"The annotator gives the token {annotated!r:.80} for {own!r:.80} of "
                         f"{text!r:.80}."
                     )
             if tokenized and tokens != text.split():

@@ -128,7 +128,7 @@ def _pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
     if "".join(map(lower, letters[0])) != "".join(map(lower, letters[1])):
         raise ValueError(f"{new!r:.80} are no tokens of {old!r:.80}.")
     owners = ((n for n, own in enumerate(each) for _ in own) for each in letters)
-    found = list(zip(*owners, strict=True))
+    pairs = list(zip(*owners, strict=True))
     gaps: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, each in enumerate(letters):
         read = 0
@@ -142,10 +142,10 @@ def _pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
             if kind in ("equal", "replace"):
                 # Several marks may have become one, such as dots, or one several.
                 count = max(b - a, d - c)
-                found += (
+                pairs += (
                     (first[min(a + n, b - 1)], second[min(c + n, d - 1)]) for n in range(count)
                 )
-    return sorted(set(found))
+    return sorted(set(pairs))
 
 
 def _letters(token: str) -> str:

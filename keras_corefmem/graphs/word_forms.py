@@ -54,9 +54,9 @@ def learn_word_forms(
             if share >= ALIKE:
                 likeness[word][answer] = max(share, likeness[word].get(answer, 0))
     forms: dict[str, str] = {}
-    for word, found in sorted(likeness.items()):
-        best = max(found.values())
-        nearest = [answer for answer, share in found.items() if share == best]
+    for word, shares in sorted(likeness.items()):
+        best = max(shares.values())
+        nearest = [answer for answer, share in shares.items() if share == best]
         if len(nearest) == 1 and nearest[0] in inflected and word != nearest[0]:
             forms[word] = nearest[0]
     total, mentioned = collections.Counter[str](), collections.Counter[str]()

@@ -18,11 +18,11 @@ from keras_corefmem.datasets.passages.candidates import (
 )
 from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.graphs.targets import check_signal
-from keras_corefmem.preprocessing import features
-from keras_corefmem.preprocessing.answers import best_sequences
-from keras_corefmem.preprocessing.encoded import Encoded, mark_asked
-from keras_corefmem.preprocessing.features import Spelling, pad, target_name
-from keras_corefmem.preprocessing.graph import GraphNumpy, look_up_letters, padded
+from keras_corefmem.preprocessing.encoding import features
+from keras_corefmem.preprocessing.encoding.answers import best_sequences
+from keras_corefmem.preprocessing.encoding.encoded import Encoded, mark_overlap
+from keras_corefmem.preprocessing.encoding.features import Spelling, pad, target_name
+from keras_corefmem.preprocessing.encoding.graph import GraphNumpy, look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import of_source, ranked
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
 from keras_corefmem.preprocessing.training_examples import (
@@ -285,7 +285,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
             chain_ids=np.array(chains, "int32") if chains else self.word_chains[ids],
             candidates=known,
             mentions=np.array(mentions, "int32").reshape(-1, 3),
-            asked=mark_asked(text, query, [passage, question], self.vocabulary.is_unknown),
+            overlap=mark_overlap(text, query, [passage, question], self.vocabulary.is_unknown),
             words=(*passage, *question) if self.spelling else (),
             sentences=sentences,
         )

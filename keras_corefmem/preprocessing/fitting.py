@@ -15,8 +15,8 @@ from keras_corefmem.graphs import (
 )
 from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
-from keras_corefmem.preprocessing.answers import NO_ANSWER
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
+from keras_corefmem.preprocessing.encoding.answers import NO_ANSWER
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
 from keras_corefmem.preprocessing.sentence_preprocessor import SentencePreprocessor
@@ -85,18 +85,18 @@ def fit_preprocessor(
         raise ValueError(f"answer_head must be one of {', '.join(HEADS)}; got {head!r}.")
     kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
     examples = recut(examples, tokenize)
-    given = kwargs.pop("entity_words", None)
+    entity_words = kwargs.pop("entity_words", None)
     words: frozenset[str] = frozenset()
-    if given is None and tagger:
+    if entity_words is None and tagger:
         words = words.union(tagged_entity_words(examples, tagger, tokenize))
-    elif given is None:
+    elif entity_words is None:
         words = learn_entity_words_by_kind(examples, tokenize)
     typed = set(ENTITY_TYPES).intersection(map(base_type, kwargs.get("edge_types", ())))
 
     def fit(lemmatizer: Any, forms: Iterable[str] = ()) -> ReaderPreprocessor:
         entities = words.union(forms)
         learned = entity_types(examples, entities, tokenize) if typed else entities
-        options = {**kwargs, "entity_words": learned if given is None else given}
+        options = {**kwargs, "entity_words": learned if entity_words is None else entity_words}
         return ReaderPreprocessor.fit(examples, lemmatizer=get_lemmatizer(lemmatizer), **options)
 
     plain = fit(lemmatizer)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
-from keras_corefmem.preprocessing import graph
-from keras_corefmem.preprocessing.answers import ABSENT, END, best_sequences
-from keras_corefmem.preprocessing.features import Spelling
+from keras_corefmem.preprocessing.encoding import graph
+from keras_corefmem.preprocessing.encoding.answers import ABSENT, END, best_sequences
+from keras_corefmem.preprocessing.encoding.features import Spelling
 from keras_corefmem.text.tokenizers import get_tokenizer
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.arguments import check_configuration

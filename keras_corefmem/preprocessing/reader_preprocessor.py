@@ -13,12 +13,12 @@ from keras_corefmem.graphs.chains import antecedents, chain_ids
 from keras_corefmem.graphs.edge_types import base_type
 from keras_corefmem.graphs.edges import COREFERENCE
 from keras_corefmem.graphs.entity_words import ENTITY_TYPES
-from keras_corefmem.preprocessing.batches import Batches
-from keras_corefmem.preprocessing.edge_table import EdgeTable, warn_of_unread_edges
-from keras_corefmem.preprocessing.encoded import Encoded, mark_asked
-from keras_corefmem.preprocessing.features import asked_words, check_ids, pad
-from keras_corefmem.preprocessing.graph import GraphNumpy, padded
-from keras_corefmem.preprocessing.layout import (
+from keras_corefmem.preprocessing.batching.batches import Batches
+from keras_corefmem.preprocessing.encoding.edge_table import EdgeTable, warn_of_unread_edges
+from keras_corefmem.preprocessing.encoding.encoded import Encoded, mark_overlap
+from keras_corefmem.preprocessing.encoding.features import check_ids, overlapping_words, pad
+from keras_corefmem.preprocessing.encoding.graph import GraphNumpy, padded
+from keras_corefmem.preprocessing.encoding.layout import (
     ORDERS,
     PASSAGE_LEADS,
     RANDOM,
@@ -265,9 +265,9 @@ class ReaderPreprocessor(Preprocessor):
         text, query = ids = self.vocabulary.encode_texts(tokens)
         symbols = self.spelled_symbols([passage, question], ids)
         number = self.number_of_answer(answer, symbols)
-        asked = mark_asked(text, query, tokens, self.vocabulary.is_unknown)
+        same = mark_overlap(text, query, tokens, self.vocabulary.is_unknown)
         chains = self.word_chains[np.concatenate(ids)]
-        return Encoded(text, query, number, source, chain_ids=chains, asked=asked, symbols=symbols)
+        return Encoded(text, query, number, source, chain_ids=chains, overlap=same, symbols=symbols)
 
     def typed_edges(self, encoded: Encoded) -> list[tuple[int, int, str]]:
         """Returns the edges of an encoded example that a reader reads besides coreference chains.
@@ -325,10 +325,10 @@ class ReaderPreprocessor(Preprocessor):
             leads = passage_leads(sum(xp.sum(a, axis=1, keepdims=True) for a in ids.values()))
         result = {**ids, "candidates": xp.take(self.pointers, passage)}
         if "passage_asked" in names and rows:
-            result["passage_asked"] = pad([row.asked for row in rows], *passage.shape[::-1])
+            result["passage_asked"] = pad([row.overlap for row in rows], *passage.shape[::-1])
         elif "passage_asked" in names:
             first, second = words or (passage, question)
-            result["passage_asked"] = asked_words(first, second, passage != 0, xp)
+            result["passage_asked"] = overlapping_words(first, second, passage != 0, xp)
         if leads is not None:
             result[PASSAGE_LEADS] = xp.asarray(leads, dtype="int32")
         return result | self.links(chains, names, xp, rows, types, leads)

@@ -10,10 +10,10 @@ import numpy as np
 
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.preprocessing.features import Spelling, check_ids, pad
-from keras_corefmem.preprocessing.graph import look_up_letters, padded
+from keras_corefmem.preprocessing.batching.sentence_batches import SentenceBatches
+from keras_corefmem.preprocessing.encoding.features import Spelling, check_ids, pad
+from keras_corefmem.preprocessing.encoding.graph import look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
-from keras_corefmem.preprocessing.sentence_batches import SentenceBatches
 from keras_corefmem.preprocessing.training_examples import check_examples, check_words
 from keras_corefmem.text.tokenizers import graph_lower, lower
 from keras_corefmem.text.vocabulary import UNKNOWN

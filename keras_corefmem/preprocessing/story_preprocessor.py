@@ -10,10 +10,10 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.preprocessing.answers import END, SEPARATOR, encode_answer
-from keras_corefmem.preprocessing.batches import Batches
-from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
-from keras_corefmem.preprocessing.features import check_ids, pad
+from keras_corefmem.preprocessing.batching.batches import Batches
+from keras_corefmem.preprocessing.encoding.answers import END, SEPARATOR, encode_answer
+from keras_corefmem.preprocessing.encoding.edge_table import warn_of_unread_edges
+from keras_corefmem.preprocessing.encoding.features import check_ids, pad
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor, of_source
 from keras_corefmem.preprocessing.training_examples import check_examples, recut
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer

@@ -6,7 +6,7 @@ from typing import Any
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example, group_by_kind
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.graphs.entity_words import learn_entity_words
-from keras_corefmem.preprocessing.answers import check_kind
+from keras_corefmem.preprocessing.encoding.answers import check_kind
 from keras_corefmem.text.tokenizers import Tokenizer
 from keras_corefmem.utils.checks import check_sizes
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.passages.cnn import PLACEHOLDER, find_markers, number_markers
-from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
+from keras_corefmem.preprocessing.encoding.edge_table import warn_of_unread_edges
 from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.preprocessing.story_preprocessor import EncodedStory, StoryPreprocessor
 from keras_corefmem.preprocessing.training_examples import check_examples, recut

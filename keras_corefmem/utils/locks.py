@@ -149,12 +149,12 @@ def sweep(folder: Path, name: str = "", machine: str = _MACHINE) -> None:
             folder, so that all others are dead.
     """
     for path in pathlib.Path(folder).glob(".*-*-*-*"):
-        found = _PARTIAL.fullmatch(path.name)
-        if not found or name not in ("", found["target"]):
+        match = _PARTIAL.fullmatch(path.name)
+        if not match or name not in ("", match["target"]):
             continue
-        is_here = found["machine"] == _MACHINE
-        if (is_here or not machine) and not (is_here and _is_alive(int(found["process"]))):
-            target = path.with_name(found["target"])
+        is_here = match["machine"] == _MACHINE
+        if (is_here or not machine) and not (is_here and _is_alive(int(match["process"]))):
+            target = path.with_name(match["target"])
             # Restores a folder that its replacement had not replaced yet.
             if (path / OLD).exists() and not target.exists():
                 os.replace(path / OLD, target)

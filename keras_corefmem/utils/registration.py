@@ -97,9 +97,9 @@ def registered_class(name: str, custom_objects: dict[str, Any] | None = None) ->
     """Imports and returns the class that Keras knows by a registered name, or returns `None`."""
     import keras
 
-    found = keras.saving.get_registered_object(name, custom_objects)
-    found = found.imported() if isinstance(found, _Unimported) else found
-    return found if isinstance(found, type) else None
+    registered = keras.saving.get_registered_object(name, custom_objects)
+    registered = registered.imported() if isinstance(registered, _Unimported) else registered
+    return registered if isinstance(registered, type) else None
 
 
 def _with_keras(call: Callable[[], None]) -> None:

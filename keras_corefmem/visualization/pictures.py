@@ -88,7 +88,7 @@ def _draw_tokens(view: TokenView) -> bytes:
     x, top = MARGIN, MARGIN + (1.6 + len(above)) * LINE
     page = _Page(width, top + height * LINE + MARGIN)
     rows_above = (page.tokens(MARGIN, MARGIN + n * LINE, row) for n, row in enumerate(above))
-    asked, places = list(itertools.chain.from_iterable(rows_above)), []
+    question_places, places = list(itertools.chain.from_iterable(rows_above)), []
     page.heading(shown, len(above))
     for column, width in zip(columns, widths, strict=True):
         for y, (number, row) in zip(top + LINE * np.arange(height), column, strict=False):
@@ -96,7 +96,7 @@ def _draw_tokens(view: TokenView) -> bytes:
                 page.number(x + label - 2 * CHARACTER, y + LINE / 2, number, view.supporting_facts)
             places += page.tokens(x + label, y, row)
         x += width + 2 * MARGIN
-    places += asked
+    places += question_places
     for source, target, edge_type in view.edges:
         page.arc(places[source - 1], places[target - 1], colours[edge_type])
     return _png(page.canvas)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
-from keras_corefmem.preprocessing.answers import answer_text, best_answer, best_tags
-from keras_corefmem.preprocessing.features import coarse_length
+from keras_corefmem.preprocessing.encoding.answers import answer_text, best_answer, best_tags
+from keras_corefmem.preprocessing.encoding.features import coarse_length
 from keras_corefmem.preprocessing.training_examples import recut
 
 INK, PALE, GOOD, BAD = "#1f2430", "#8a90a0", "#18794e", "#c62a2f"

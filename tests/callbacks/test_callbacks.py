@@ -19,10 +19,10 @@ from keras_corefmem.callbacks.events import EventFile
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.graphs import learn_entity_words
 from keras_corefmem.preprocessing import ReaderPreprocessor, pad
-from keras_corefmem.preprocessing.batches import Batches
+from keras_corefmem.preprocessing.batching.batches import Batches
 from keras_corefmem.text import WordTokenizer
 from keras_corefmem.visualization.views import inspect_examples, logits_of_beginnings, softmax
-from tests.support.evaluation import JIT
+from tests.support.conformance.evaluation import JIT
 from tests.support.events import read_events
 from tests.support.pictures import pixels
 from tests.support.tiers import standing_for

@@ -18,7 +18,7 @@ from keras_corefmem.callbacks.run import _charts_of
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.preprocessing import ReaderPreprocessor
 from keras_corefmem.text.vocabulary import Vocabulary
-from tests.support.evaluation import QUICK
+from tests.support.conformance.evaluation import QUICK
 from tests.support.events import read_events, read_hparams
 
 WORDS = ["the", "a\tb", "c\nd", 'say "x"', "naïve", "\u2028", "東京"]

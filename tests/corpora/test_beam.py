@@ -8,7 +8,7 @@ from keras_corefmem.corpora.records import read_shards
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import Text, TextReader
 from keras_corefmem.corpora.writing import annotate_files
-from tests.support.shards import contents, write_folder
+from tests.support.texts.shards import contents, write_folder
 
 apache_beam = pytest.importorskip("apache_beam", reason="apache-beam is not installed")
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from keras_corefmem.corpora import index, records, tfrecord
 from keras_corefmem.corpora.texts import Text, describe_file
 from keras_corefmem.graphs import Annotation
-from tests.support.shards import write_folder
+from tests.support.texts.shards import write_folder
 
 FULL = Annotation(
     "Zoë told his wife that he slept. She left.",

@@ -6,7 +6,7 @@ from keras_corefmem.corpora import index, shards
 from keras_corefmem.corpora.records import read_shards
 from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.corpora.texts import Text
-from tests.support.shards import contents, write_folder
+from tests.support.texts.shards import contents, write_folder
 
 TEXTS = [Text(f"Text {n} is of Mary. We like Mary.", {"n": n}, f"a.txt:{n}") for n in range(7)]
 NAMES = [f"shard-0000{n}.tfrecord" for n in range(3)]

@@ -5,7 +5,7 @@ import concurrent.futures
 import pytest
 
 from keras_corefmem import corpora, datasets
-from tests.support.shards import contents, write_folder
+from tests.support.texts.shards import contents, write_folder
 
 
 class Log(corpora.Progress):

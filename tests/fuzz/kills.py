@@ -19,7 +19,7 @@ import time
 import zipfile
 from pathlib import Path
 
-from tests.support.tiny_babi import write_babi
+from tests.support.texts.tiny_babi import write_babi
 
 ROOT = Path(__file__).parents[2]
 MAIN = [sys.executable, "-c", "import sys; from zoo import cli; sys.exit(cli.main())"]

@@ -27,8 +27,8 @@ from keras_corefmem.utils.files import BadFileError, load_json, write_json
 from tests.fuzz import written as files
 from tests.fuzz.mutations import MUTATIONS
 from tests.fuzz.written import TEXT, annotation, load_preset, reader
-from tests.support import samples
 from tests.support.results import record_trial
+from tests.support.texts import samples
 from tests.support.tiers import standing_for
 from tuning.spaces import space_of
 from zoo.cli.train import read_best

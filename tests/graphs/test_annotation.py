@@ -6,7 +6,7 @@ import pytest
 
 from keras_corefmem.graphs import Annotation, Mention, antecedents
 from keras_corefmem.graphs.annotation import head_of
-from tests.support.graphs import spaced_annotation
+from tests.support.conformance.graphs import spaced_annotation
 
 # "Mary told his wife that he slept. She left."
 TEXT = "Mary told his wife that he slept. She left."

@@ -4,7 +4,7 @@ import pytest
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.graphs import Structure, edges_of, lexical_edges
-from tests.support.graphs import spaced_annotation
+from tests.support.conformance.graphs import spaced_annotation
 
 # Mary asked Bob , she left
 TEXT = "Mary asked Bob , she left"

@@ -2,7 +2,7 @@ import pytest
 
 from keras_corefmem.graphs import Annotation
 from keras_corefmem.graphs.predicate_arguments import predicate_arguments
-from tests.support.graphs import spaced_annotation
+from tests.support.conformance.graphs import spaced_annotation
 
 
 def annotation(text, heads, labels, tags):

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from keras_corefmem.graphs import Annotation, Structure, attention_pairs
-from tests.support.graphs import spaced_annotation
+from tests.support.conformance.graphs import spaced_annotation
 
 TEXT = "Mary saw Bob and he saw her and she left"
 HEADS = (1, 1, 1, 5, 5, 1, 5, 9, 9, 1)

@@ -9,7 +9,17 @@ import pytest
 
 from keras_corefmem import layers
 from keras_corefmem.layers import AttentionEncoder, SupervisedMultiHeadAttention, WordMemory
-from tests.support.conformance import (
+from tests.support.conformance.cases import CASES, KEPT, LOOPS, RECURRENT
+from tests.support.conformance.evaluation import (
+    JIT,
+    alike,
+    assert_gradients,
+    compiled,
+    evaluate,
+    stateless,
+    value_and_gradients,
+)
+from tests.support.conformance.layers import (
     BATCH,
     CLEARED,
     arrays_of,
@@ -19,16 +29,6 @@ from tests.support.conformance import (
     make_layer,
     make_model,
     reference,
-)
-from tests.support.conformance_cases import CASES, KEPT, LOOPS, RECURRENT
-from tests.support.evaluation import (
-    JIT,
-    alike,
-    assert_gradients,
-    compiled,
-    evaluate,
-    stateless,
-    value_and_gradients,
 )
 from tests.support.tiers import standing_for
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import keras_corefmem
-from tests.support import cross_backend
+from tests.support.conformance import cross_backend
 
 
 @pytest.mark.thorough

@@ -4,7 +4,9 @@ import keras
 import numpy as np
 import pytest
 
-from tests.support.conformance import (
+from tests.support.conformance.cases import CASES, KEPT
+from tests.support.conformance.evaluation import JIT, stateless, with_gradients
+from tests.support.conformance.layers import (
     BATCH,
     CLEARED,
     TIME,
@@ -16,8 +18,6 @@ from tests.support.conformance import (
     masks_of,
     reference,
 )
-from tests.support.conformance_cases import CASES, KEPT
-from tests.support.evaluation import JIT, stateless, with_gradients
 from tests.support.tiers import standing_for
 
 all_layers = pytest.mark.parametrize("case", standing_for(CASES, KEPT), ids=str)

@@ -9,9 +9,9 @@ from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import Structure, attention_pairs
 from keras_corefmem.preprocessing import get
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
-from keras_corefmem.preprocessing.features import target_name
+from keras_corefmem.preprocessing.encoding.features import target_name
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
-from tests.support.graphs import spaced_annotation
+from tests.support.conformance.graphs import spaced_annotation
 
 # He is John, in the question too; "old man" is a mention that the words do not tell.
 FIRST = AnnotatedExample(

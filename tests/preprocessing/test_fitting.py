@@ -18,7 +18,7 @@ from keras_corefmem.preprocessing import (
     get,
     pad,
 )
-from keras_corefmem.preprocessing.features import coarse_length
+from keras_corefmem.preprocessing.encoding.features import coarse_length
 from keras_corefmem.preprocessing.fitting import fit_preprocessor
 
 EXAMPLES = [

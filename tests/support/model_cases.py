@@ -14,8 +14,8 @@ from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.graphs import Structure
-from tests.support import cloze
-from tests.support.evaluation import JIT, QUICK, randomize
+from tests.support.conformance.evaluation import JIT, QUICK, randomize
+from tests.support.texts import cloze
 from zoo.configs import configuration
 
 STORIES = simulator.simulate(1, 24)

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tests.support.tiny_babi import write_babi
+from tests.support.texts.tiny_babi import write_babi
 
 SPACE = {"slots": [2, 3, 4], "learning_rate": {"low": 0.001, "high": 0.05, "log": True}}
 

@@ -11,8 +11,8 @@ from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.graphs import annotate, learn_entity_words
 from keras_corefmem.preprocessing import UNKNOWN_ANSWER, ReaderPreprocessor, StoryPreprocessor
-from keras_corefmem.preprocessing.answers import best_answer
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
+from keras_corefmem.preprocessing.encoding.answers import best_answer
 from keras_corefmem.text import WordTokenizer
 from keras_corefmem.visualization.views import (
     heading,

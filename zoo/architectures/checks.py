@@ -10,7 +10,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER
-from keras_corefmem.preprocessing.answers import check_kind
+from keras_corefmem.preprocessing.encoding.answers import check_kind
 from keras_corefmem.text.vocabulary import UNKNOWN
 from keras_corefmem.utils.checks import shapes_agree
 from keras_corefmem.utils.names import did_you_mean

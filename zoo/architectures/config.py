@@ -183,7 +183,7 @@ else:
 
             @functools.wraps(function)
             def from_examples(examples, *args, **kwargs):
-                from keras_corefmem.preprocessing.answers import check_kind
+                from keras_corefmem.preprocessing.encoding.answers import check_kind
 
                 check_names(owner, kwargs, own_names)
                 examples = as_examples(examples)

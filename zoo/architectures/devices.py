@@ -7,8 +7,8 @@ import sys
 import keras
 import numpy as np
 
-from keras_corefmem.preprocessing.batches import Batches
-from keras_corefmem.preprocessing.tf_data import EpochHooks, tensorflow_dataset
+from keras_corefmem.preprocessing.batching.batches import Batches
+from keras_corefmem.preprocessing.batching.tf_data import EpochHooks, tensorflow_dataset
 from zoo.architectures.inputs import MappedBatches, WithoutHooks
 
 

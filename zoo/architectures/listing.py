@@ -29,14 +29,14 @@ class Argument(NamedTuple):
 @functools.cache
 def _definitions() -> dict[str, ast.stmt]:
     """Returns the classes and assignments of the architectures' modules by name."""
-    found: dict[str, ast.stmt] = {}
+    statements: dict[str, ast.stmt] = {}
     for path in sorted(FOLDER.rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef):
-                found[node.name] = node
+                statements[node.name] = node
             elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                found.setdefault(node.targets[0].id, node)
-    return found
+                statements.setdefault(node.targets[0].id, node)
+    return statements
 
 
 @functools.cache

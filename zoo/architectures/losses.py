@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import keras
 from keras import ops
 
-from keras_corefmem.preprocessing.answers import ABSENT
+from keras_corefmem.preprocessing.encoding.answers import ABSENT
 
 # Features that contain word ids.
 WORD_FEATURES = {"passage", "question", "sentences", "words"}
@@ -250,9 +250,9 @@ def _name(function):
     return function if isinstance(function, str) else getattr(function, "__name__", "")
 
 
-def _made(given, module):
+def _made(identifier, module):
     """Returns a loss or metric that may be passed by its name or configuration."""
-    return module.get(given) if isinstance(given, str | dict) else given
+    return module.get(identifier) if isinstance(identifier, str | dict) else identifier
 
 
 def _function(made):
@@ -266,8 +266,8 @@ def _function(made):
     return _name(wrapped) or _name(kind)
 
 
-def _check(given, module, fitting):
-    if given is None or (name := _function(made := _made(given, module))) is None:
+def _check(identifier, module, fitting):
+    if identifier is None or (name := _function(made := _made(identifier, module))) is None:
         return
     known = _name(made) or type(made).__name__
     if name not in fitting:

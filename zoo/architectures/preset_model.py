@@ -70,18 +70,18 @@ class PresetModel:
         'kitchen'
         """
         preset = open_preset(handle, folder)
-        found = find_class(preset.class_name, cls)
-        if found is None and find_class(preset.class_name, PresetModel) is None:
+        model_class = find_class(preset.class_name, cls)
+        if model_class is None and find_class(preset.class_name, PresetModel) is None:
             raise ValueError(
                 f"{preset.handle}: the class {preset.class_name!r:.80} is not a model of the zoo, "
                 "nor derived from one and imported: import the module that defines it."
             )
-        if found is None:
+        if model_class is None:
             raise ValueError(
                 f"{preset.handle} is a {preset.short_class_name}, not a {cls.__name__}: "
                 "zoo.from_preset loads presets of all classes."
             )
-        return load_preset(found, preset, load_weights, examples, overrides)
+        return load_preset(model_class, preset, load_weights, examples, overrides)
 
     def save_to_preset(self, folder, card=None):
         """Writes architecture, preprocessing and weights to a folder, for `from_preset`.

@@ -8,7 +8,7 @@ import keras
 import numpy as np
 
 from keras_corefmem import callbacks as boards
-from keras_corefmem.preprocessing.features import check_ids
+from keras_corefmem.preprocessing.encoding.features import check_ids
 from keras_corefmem.preprocessing.fitting import get
 from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.text.word_vectors import load_word_vectors

@@ -8,7 +8,7 @@ import numpy as np
 
 from keras_corefmem.datasets import as_examples
 from keras_corefmem.metrics import AnswerAccuracy, AnswerCrossentropy
-from keras_corefmem.preprocessing.batches import Batches, common_lengths
+from keras_corefmem.preprocessing.batching.batches import Batches, common_lengths
 from zoo.architectures.checks import (
     by_number,
     check_answered,

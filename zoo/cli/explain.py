@@ -129,8 +129,8 @@ def refuse_options(**options: Any) -> None:
     """Raises `ValueError` for options that do not apply to single sentences."""
     for name, value in options.items():
         if value is not None and value is not False:
-            given = f"--{name.replace('_', '-')}"
-            raise ValueError(f"{given} is for passages with a question: leave it out.")
+            option = f"--{name.replace('_', '-')}"
+            raise ValueError(f"{option} is for passages with a question: leave it out.")
 
 
 def choose(file: str | None, number: int | None, texts: dict[str, str]) -> Any:

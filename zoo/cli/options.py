@@ -134,16 +134,16 @@ def parse_settings(assignments: Iterable[str] | None, epochs: int | None = None)
                     "as --set units=32 or --set answer_head=auto."
                 ) from None
         if name != "arguments":
-            given: dict[str, Any] = {name: value}
+            settings: dict[str, Any] = {name: value}
         elif isinstance(value, dict):
-            given = value
+            settings = value
         else:
             raise ValueError(f"--set {assignment}: give an object, or --set NAME=JSON for each.")
         # An argument of a model may have the name of a setting, such as `buckets`.
         known = values if name in FIELDS and name != "arguments" else arguments
-        for twice in sorted(given.keys() & known.keys()):
+        for twice in sorted(settings.keys() & known.keys()):
             raise ValueError(f"--set {assignment}: {twice} is given twice, leave one out.")
-        known.update(given)
+        known.update(settings)
     return merge_settings({"arguments": arguments}, values)
 
 

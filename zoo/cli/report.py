@@ -46,8 +46,8 @@ def report(
     from zoo.reports import tables
 
     one = {"compare": compare, "agreement": agreement, "gains": gains, "labels": labels, "by": by}
-    if not study and (given := [name for name, value in one.items() if value]):
-        raise ValueError(f"--{given[0]} is about one study: name it, corefmem report STUDY.")
+    if not study and (needing := [name for name, value in one.items() if value]):
+        raise ValueError(f"--{needing[0]} is about one study: name it, corefmem report STUDY.")
     if study and search:
         raise ValueError("--search is about a search, not about a study: leave STUDY or it out.")
     if data_dir and not (gains or write):
@@ -96,7 +96,7 @@ def report(
 
 
 def draw(studies: list[str], folder: str, by: str | None, search: str | None, results: str) -> None:
-    from zoo.reports import plots
+    from zoo.reports.plots import figures as plots
 
     if search:
         studies, paths = [], plots.draw_search(search, folder, results)

@@ -8,7 +8,7 @@ import numpy as np
 from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.graphs import entity_types, learn_entity_words
 from keras_corefmem.preprocessing import LengthenStories, RemoveEvidence, UnseenEntities
-from keras_corefmem.preprocessing.answers import NO_ANSWER
+from keras_corefmem.preprocessing.encoding.answers import NO_ANSWER
 from keras_corefmem.text import get_tokenizer
 from keras_corefmem.text.tokenizers import lower
 from zoo.experiments.studies import HALF_TOLD, UNANSWERABLE, UNCHANGED

@@ -186,8 +186,8 @@ def run_experiment(
         if configuration(experiment.model).reads != "texts":
             fitted = batches["valid"]
             if settings.unanswerable is not None:
-                asked = training.calibration_examples(splits, settings)
-                fitted = training.batch_parts(model, ([], asked, []), settings)["valid"]
+                examples = training.calibration_examples(splits, settings)
+                fitted = training.batch_parts(model, ([], examples, []), settings)["valid"]
             training.calibrate(model, fitted)
         with replacing(folder / "model.keras") as partial:
             model.save(partial)

@@ -92,11 +92,11 @@ def reproduce(
     runs, waiting = list(runs), []
     recorded = {study: read_results(study, results) for study in {run.study for run in runs}}
     for run in runs:
-        found = run.find_result(recorded[run.study])
-        if found is None:
+        result = run.find_result(recorded[run.study])
+        if result is None:
             waiting.append(run)
             continue
-        changed = ", ".join(run.changed_since(found))
+        changed = ", ".join(run.changed_since(result))
         other = f", with another {changed} than today"
         report(f"{run.name}: done before{other if changed else ''}")
     if not waiting:

@@ -103,17 +103,17 @@ class Run:
             ValueError: if the command of that result has other settings.
         """
         own = identity_of(vars(self))
-        found = next((each for each in results if identity_of(each) == own), None)
-        if found is None:
+        result = next((each for each in results if identity_of(each) == own), None)
+        if result is None:
             return None
-        command = found.get("command", "")
+        command = result.get("command", "")
         place = f"The command of {self.name} in the results of {self.study}"
         if _settings_in(command, place) != _settings_in(self.command, place):
             raise ValueError(
                 f"The result of {self.name} in {self.study} is that of `{command}`: give this run "
                 "a --tag of its own, or remove its line."
             )
-        return found
+        return result
 
     def changed_since(self, result: Result) -> list[str]:
         """Returns the names of settings that differ between a result and this run today."""

@@ -93,7 +93,7 @@ def write_folder(model: keras.Model, folder: str | os.PathLike, card: dict[str, 
 def _write(path: pathlib.Path, content: Any) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False)
     # Put lists of numbers on one line.
-    text = re.sub(r"\[\n[\s\d,]+\]", lambda found: re.sub(r"\s+", "", found[0]), text)
+    text = re.sub(r"\[\n[\s\d,]+\]", lambda match: re.sub(r"\s+", "", match[0]), text)
     path.write_text(text + "\n", encoding="utf-8")
 
 

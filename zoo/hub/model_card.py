@@ -80,8 +80,8 @@ def _snippet(model: keras.Model, handle: str) -> str:
     lines = ["import zoo", "", f"model = zoo.{_call(handle)}"]
     texts = _texts(model.preprocessor, model.TEXTS)
     if texts:
-        given = ", ".join(json.dumps(text, ensure_ascii=False) for text in texts.values())
-        lines.append(f"print(model.read({given}))")
+        quoted = ", ".join(json.dumps(text, ensure_ascii=False) for text in texts.values())
+        lines.append(f"print(model.read({quoted}))")
     return "\n".join(lines)
 
 

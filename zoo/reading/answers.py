@@ -9,7 +9,7 @@ import numpy as np
 from keras_corefmem.datasets.annotated import AnnotatedExample, annotate_examples
 from keras_corefmem.datasets.conversion import as_examples
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
-from keras_corefmem.preprocessing.answers import (
+from keras_corefmem.preprocessing.encoding.answers import (
     END,
     answer_text,
     best_sequences,
@@ -17,8 +17,8 @@ from keras_corefmem.preprocessing.answers import (
     check_kind,
     present_logits,
 )
-from keras_corefmem.preprocessing.edge_table import warn_of_unread_edges
-from keras_corefmem.preprocessing.features import coarse_length
+from keras_corefmem.preprocessing.encoding.edge_table import warn_of_unread_edges
+from keras_corefmem.preprocessing.encoding.features import coarse_length
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.preprocessing.reader_preprocessor import LINKS
 from keras_corefmem.preprocessing.training_examples import recut
@@ -354,8 +354,8 @@ def _logits_of(model: Any, encoded: Sequence) -> list[np.ndarray]:
         question_length=questions[-1],
         batch_size=next((n for n in BATCH_SIZES if n >= len(encoded)), BATCH_SIZES[-1]),
     )
-    found: dict[int, np.ndarray] = {}
+    inspected: dict[int, np.ndarray] = {}
     for n, (members, *_) in enumerate(batches.batches):
         # The rows after the members of a batch are empty.
-        found |= zip(members.tolist(), model.inspect(batches[n][0])[0], strict=False)
-    return [found[n] for n in range(len(encoded))]
+        inspected |= zip(members.tolist(), model.inspect(batches[n][0])[0], strict=False)
+    return [inspected[n] for n in range(len(encoded))]

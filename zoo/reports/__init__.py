@@ -9,7 +9,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "gained": ["gains"],
         "labels": ["by_label", "read_labels"],
         "numbers": ["number"],
-        "plots": ["draw", "draw_search", "redraw"],
+        "plots.figures": ["draw", "draw_search", "redraw"],
         "published": ["PublishedRow", "published_rows"],
         "significance": ["comparison", "holm", "mcnemar"],
         "tables": ["fill", "summary", "tables_of"],

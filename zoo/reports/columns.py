@@ -180,8 +180,8 @@ class StudyColumns:
     def _measuring(self, name: str) -> dict[tuple[str, int | str], list[Result]]:
         """Returns the runs that have a measurement, by model and task in their order."""
         keys = ((model, task) for model in self.models for task in self.study.tasks)
-        found = {key: [run for run in self.groups.get(key, ()) if name in run] for key in keys}
-        return {key: runs for key, runs in found.items() if runs}
+        matching = {key: [run for run in self.groups.get(key, ()) if name in run] for key in keys}
+        return {key: runs for key, runs in matching.items() if runs}
 
     def measured(self, model: str) -> Column:
         tasks = [self.groups.get((model, task)) for task in self.study.tasks]

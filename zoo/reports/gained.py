@@ -55,10 +55,10 @@ def gains(
     before, after = (_run_named(name, study, folder, runs) for name in (first, second))
     counts = count_answers(before, after)
     names = before["task"], after["task"]
-    asked, other = ((known.tasks[name].data, known.language_of(name)) for name in names)
-    if asked != other:
+    compared, other = ((known.tasks[name].data, known.language_of(name)) for name in names)
+    if compared != other:
         raise ValueError(f"{first} and {second} answer different questions: give runs of one task.")
-    task, language = asked
+    task, language = compared
     examples = data.load(known.dataset, task, data_dir, language).test
     questions = list(_questions(examples))
     if len(questions) != (total := before["questions"]["test"]):

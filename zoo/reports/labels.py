@@ -104,7 +104,7 @@ def by_label(study: str, path: str | os.PathLike, folder: str | os.PathLike = "r
         )
     for run in runs:
         _check_numbers(labels, run["questions"]["test"])
-    groups, every = group_runs(runs), set(labels.lines)
+    groups, all_lines = group_runs(runs), set(labels.lines)
     rows = dict(sorted(labels.questions.items(), key=lambda item: (-len(item[1]), item[0])))
     models, parts = sort_models(study, (run["model"] for run in runs)), []
     for task in known.tasks:
@@ -113,10 +113,10 @@ def by_label(study: str, path: str | os.PathLike, folder: str | os.PathLike = "r
             continue
         heading = [known.measure, "questions", "share", *(f"`{model}`" for model in there)]
         table = [heading]
-        for label, questions in {**rows, ALL: every}.items():
+        for label, questions in {**rows, ALL: all_lines}.items():
             score = functools.partial(_score, frozenset(questions), known.measure == ERROR)
             cells = (score_cell(groups[model, task], score) for model in there)
-            share = f"{len(questions) / len(every):.0%}"
+            share = f"{len(questions) / len(all_lines):.0%}"
             table.append([table_cell(label), str(len(questions)), share, *cells])
         title = [task_label(study, task)] if len(known.tasks) > 1 else []
         parts += [*title, markdown_table(table)]

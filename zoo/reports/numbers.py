@@ -37,7 +37,7 @@ def number(study: str, model: str, row: str, folder: str | os.PathLike = "result
     rows = zip(made.labels(), made.measured(model), strict=True)
     cells = [cell for label, cell in rows if f"{label} ".startswith(f"{start} ")]
     best, _, spread = cells[0].partition(" (") if len(cells) == 1 else ("–", "", "")
-    found = spread.rstrip(")").split(" ")[0] if row.endswith(OVER_SEEDS) else best
-    if found in ("–", ""):
+    figure = spread.rstrip(")").split(" ")[0] if row.endswith(OVER_SEEDS) else best
+    if figure in ("–", ""):
         raise ValueError(f'The table of {study} has no "{row}" of {model}.')
-    return _WORDS[int(found)] if start == _FAILED and int(found) < len(_WORDS) else found
+    return _WORDS[int(figure)] if start == _FAILED and int(figure) < len(_WORDS) else figure

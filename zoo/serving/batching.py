@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from keras_corefmem.preprocessing.features import coarse_length
-from keras_corefmem.preprocessing.graph import GraphNumpy, widened
+from keras_corefmem.preprocessing.encoding.features import coarse_length
+from keras_corefmem.preprocessing.encoding.graph import GraphNumpy, widened
 from zoo.reading.answers import BATCH_SIZES
 
 

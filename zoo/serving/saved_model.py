@@ -7,8 +7,8 @@ import pathlib
 from typing import Any
 
 from keras_corefmem.layers.kernels.compilation import uncompiled
-from keras_corefmem.preprocessing.features import TARGETS
-from keras_corefmem.preprocessing.graph import coarse_width, widened
+from keras_corefmem.preprocessing.encoding.features import TARGETS
+from keras_corefmem.preprocessing.encoding.graph import coarse_width, widened
 from keras_corefmem.preprocessing.preprocessor import Preprocessor
 from keras_corefmem.text.tokenizers import SpaceTokenizer, Tokenizer
 from keras_corefmem.utils.files import replacing_folder

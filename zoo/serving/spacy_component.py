@@ -170,11 +170,11 @@ class DocReader:
             chosen = [pairs[n] for n in rows]
             if resolved:
                 examples = list(itertools.starmap(self._example, chosen))
-                found = read_examples(self.reader, examples, self.top)
+                read_answers = read_examples(self.reader, examples, self.top)
             else:
                 texts = [doc.text for doc, _ in chosen], [question for _, question in chosen]
-                found = read(self.reader, *texts, top=self.top)
-            readings |= zip(rows, found, strict=True)
+                read_answers = read(self.reader, *texts, top=self.top)
+            readings |= zip(rows, read_answers, strict=True)
         return [readings[n] for n in range(len(pairs))]
 
     def _example(self, doc: Doc, question: str) -> Example:

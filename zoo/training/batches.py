@@ -9,7 +9,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.preprocessing.augmentation import RemoveEvidence
-from keras_corefmem.preprocessing.batches import common_lengths
+from keras_corefmem.preprocessing.batching.batches import common_lengths
 from zoo.training.ablation import check_reads_mentions, encode_examples
 from zoo.training.settings import Settings
 

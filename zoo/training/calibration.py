@@ -56,8 +56,8 @@ def calibrate(model: Any, batches: Any) -> float:
         return -float(np.mean(smoothed * right + (1 - smoothed) * others))
 
     if len(answers):
-        found = scipy.optimize.minimize_scalar(loss, bounds=BOUNDS, method="bounded")
-        model.temperature = float(np.exp(found.x))
+        optimum = scipy.optimize.minimize_scalar(loss, bounds=BOUNDS, method="bounded")
+        model.temperature = float(np.exp(optimum.x))
     return model.temperature
 
 

@@ -7,7 +7,11 @@ import keras
 import numpy as np
 import scipy
 
-from keras_corefmem.preprocessing.answers import answer_text, best_sequences, present_logits
+from keras_corefmem.preprocessing.encoding.answers import (
+    answer_text,
+    best_sequences,
+    present_logits,
+)
 from zoo.architectures.devices import first_replica
 
 

@@ -43,7 +43,7 @@ def find_tokens(tokens: Tokens, text: str) -> tuple[list[str], list[int]]:
         raise KeyError(CHARACTERS[1])
     characters = [n for n, c in enumerate(text) for _ in range(1 + (c > "\uffff"))]
     expected = [token.get(ORIGINAL) or token.get("word") for token in tokens]
-    found: tuple[list[str], list[int]] = [], []
+    best: tuple[list[str], list[int]] = [], []
     most = -1
     for reading in _readings(tokens):
         begins, ends = reading.begins, reading.ends
@@ -52,15 +52,15 @@ def find_tokens(tokens: Tokens, text: str) -> tuple[list[str], list[int]]:
         words = [text[begin:end] for begin, end in zip(begins, ends, strict=True)]
         equal = sum(word == other for word, other in zip(words, expected, strict=True))
         if equal > most:
-            found, most = (words, begins), equal
-    for number, (token, word, begin) in enumerate(zip(tokens, *found, strict=True)):
+            best, most = (words, begins), equal
+    for number, (token, word, begin) in enumerate(zip(tokens, *best, strict=True)):
         original = token.get(ORIGINAL) or word
         if _letters(word) != _letters(original) or (original.strip() and not word.strip()):
             raise ValueError(
                 f"token {number}, {original!r:.80}, is not at character {begin} of the text, where "
                 f"{word!r:.80} is: pass the text that was annotated, unchanged."
             )
-    return found
+    return best
 
 
 def put_together(tokens: Tokens) -> tuple[str, list[int]]:

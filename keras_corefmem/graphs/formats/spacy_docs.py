@@ -132,8 +132,8 @@ def _split(doc, key):
 
 def span_groups(doc: Any) -> list[str]:
     """Returns the keys of `doc.spans` that hold a chain each, in order."""
-    found = filter(None, map(_GROUP.fullmatch, doc.spans))
-    return [match[0] for match in sorted(found, key=lambda match: int(match[1]))]
+    groups = filter(None, map(_GROUP.fullmatch, doc.spans))
+    return [match[0] for match in sorted(groups, key=lambda match: int(match[1]))]
 
 
 def leave_out_spaces(

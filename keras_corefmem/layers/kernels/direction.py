@@ -229,10 +229,10 @@ class Direction:
 
     def no_gradients(self):
         """Returns zeros by input, to which the blocks add their gradients."""
-        given, later = self.inputs._asdict().items(), ("initial_state", "recurrent_mask")
+        named, later = self.inputs._asdict().items(), ("initial_state", "recurrent_mask")
         return {
             name: ops.zeros_like(value)
-            for name, value in given
+            for name, value in named
             if value is not None and name not in later
         }
 

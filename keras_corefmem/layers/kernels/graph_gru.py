@@ -177,8 +177,8 @@ def _run_as_one(directions, states):
     """Computes the results of `_run_reverse` by one kernel."""
     blocks = [d.block(0, d.time) for d in directions]
     ends, results = [], zip(*one_kernel.run_reverse(directions, blocks), strict=True)
-    for d, state, block, found in zip(directions, states, blocks, results, strict=True):
-        dgathered, gradients, (sequential, dprevious) = found
+    for d, state, block, result in zip(directions, states, blocks, results, strict=True):
+        dgathered, gradients, (sequential, dprevious) = result
         start, stop = d.spec.slices[0]
         state = state._replace(
             sequential=sequential[:, start:stop],

@@ -263,8 +263,8 @@ def _call(read, directions, arguments, values, more=()):
     inputs = [*arguments, *graph.values(), *both]
 
     def kernel(*refs):
-        found = dict(zip(graph, refs[count:], strict=False))
-        program = Program(directions, width, found, gradient)
+        linked = dict(zip(graph, refs[count:], strict=False))
+        program = Program(directions, width, linked, gradient)
         read(program, refs[:count], *refs[len(inputs) :])
 
     shapes = [array.shape for array in both]

@@ -165,13 +165,13 @@ class GraphRNN(keras.layers.Layer):
         """Returns the initial states as a list, one for each direction."""
         states, wanted = keras.tree.flatten(states), (batch, self.cells[0].output_size)
         types, shapes = zip(*map(_type_and_shape, states), strict=True)
-        floats = all("float" in dtype for dtype in types)
-        if floats and len(states) == len(self.cells) and shapes_agree(wanted, *shapes):
+        floating = all("float" in dtype for dtype in types)
+        if floating and len(states) == len(self.cells) and shapes_agree(wanted, *shapes):
             return states
         count = "a tensor" if len(self.cells) == 1 else "a list of two tensors"
         got = ", ".join(f"{dtype} {shape}" for dtype, shape in zip(types, shapes, strict=True))
         # Keras' Bidirectional mistakes edges for states.
-        remedy = "" if floats else f" To read {self.EDGES[0]} both ways, use bidirectional=True."
+        remedy = "" if floating else f" To read {self.EDGES[0]} both ways, use bidirectional=True."
         raise ValueError(f"initial_state must be {count}, float {wanted}; got {got}.{remedy}")
 
     def direction_inputs(self, n, x, edges, state, training):

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.preprocessing.answers import NO_ANSWER
+from keras_corefmem.preprocessing.encoding.answers import NO_ANSWER
 from keras_corefmem.preprocessing.training_examples import learn_entity_words_by_kind
 from keras_corefmem.text.lexicons import PRONOUNS
 from keras_corefmem.text.tokenizers import as_tokenizer
@@ -63,12 +63,12 @@ class RemoveEvidence:
         cuts = [set(example.tokens(text, self.tokenizer)) for text in example.sentences]
         facts = [cuts[fact - 1] for fact in example.supporting_facts]
         question = set(example.tokens(example.question, self.tokenizer))
-        asked = self.entities & question & set().union(*facts)
+        subjects = self.entities & question & set().union(*facts)
         if self.half:
             answer = set(example.tokens(example.answer, self.tokenizer))
-            out = self._half(cuts, facts, asked, answer)
+            out = self._half(cuts, facts, subjects, answer)
         else:
-            out = self._mention(cuts, asked)
+            out = self._mention(cuts, subjects)
         kept = tuple(itertools.compress(example.sentences, (not each for each in out)))
         fixed = example.is_linked or bool(getattr(example, "candidates", ()))
         if fixed or not any(out) or not kept:
@@ -76,13 +76,13 @@ class RemoveEvidence:
         return dataclasses.replace(example, sentences=kept, answer=NO_ANSWER, supporting_facts=())
 
     def _half(
-        self, cuts: list[set[str]], facts: list[set[str]], asked: Set[str], answer: Set[str]
+        self, cuts: list[set[str]], facts: list[set[str]], subjects: Set[str], answer: Set[str]
     ) -> list[bool]:
         """Returns which sentences to remove if `half` is set, see the class."""
-        told = [bool(words & asked) for words in cuts]
+        told = [bool(words & subjects) for words in cuts]
         beside = set().union(*itertools.compress(cuts, told))
-        others = self.entities & beside - asked
-        further = [words for words in facts if not words & asked]
+        others = self.entities & beside - subjects
+        further = [words for words in facts if not words & subjects]
         is_named = all(words & others and not words & PRONOUNS.keys() for words in further)
         if not further or not is_named or beside & answer:
             return [False] * len(cuts)
@@ -92,7 +92,7 @@ class RemoveEvidence:
     @staticmethod
     def _mention(cuts: list[set[str]], entities: Set[str]) -> list[bool]:
         """Returns which sentences mention an entity, or follow such a one and have a pronoun."""
-        found = [False]
+        has_entity = [False]
         for words in cuts:
-            found.append(bool(entities & words or found[-1] and words & PRONOUNS.keys()))
-        return found[1:]
+            has_entity.append(bool(entities & words or has_entity[-1] and words & PRONOUNS.keys()))
+        return has_entity[1:]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from keras_corefmem.datasets.example import Example
-from keras_corefmem.preprocessing.answers import NO_ANSWER
+from keras_corefmem.preprocessing.encoding.answers import NO_ANSWER
 from keras_corefmem.text.tokenizers import as_tokenizer
 from keras_corefmem.utils.checks import check_shares, check_sizes
 

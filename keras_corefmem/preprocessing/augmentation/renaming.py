@@ -12,7 +12,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.entity_words import entity_classes, entity_types
-from keras_corefmem.preprocessing.answers import SEPARATOR
+from keras_corefmem.preprocessing.encoding.answers import SEPARATOR
 from keras_corefmem.preprocessing.training_examples import learn_entity_words_by_kind
 from keras_corefmem.text.tokenizers import as_tokenizer, has_letters, lower
 
@@ -130,14 +130,14 @@ class RenameEntities:
                     tokens = words
                 else:
                     text = seen = " ".join(tokens)
-            pieces, found, end = [], [], 0
+            pieces, places, end = [], [], 0
             for token in tokens:
                 start = seen.index(token, end)
                 pieces += [text[end:start], token]
                 end = start + len(token)
                 if lower(token) in self.place:
-                    found.append((len(pieces) - 1, lower(token)))
-            self._cuts[key] = [*pieces, text[end:]], found
+                    places.append((len(pieces) - 1, lower(token)))
+            self._cuts[key] = [*pieces, text[end:]], places
         return self._cuts[key]
 
     def new_names(
@@ -173,13 +173,13 @@ class RenameEntities:
         texts = [(example.question, True), *((text, several) for text in answers)]
         texts += [(text, name != "candidates") for name in lists for text in lists[name]]
         cuts = [self._cut(example, *text) for text in texts]
-        words = dict.fromkeys(word for _, found in cuts for _, word in found)
+        words = dict.fromkeys(word for _, places in cuts for _, word in places)
         names = self.new_names(words, random)
         renamed = []
-        for pieces, found in cuts:
-            if found:
+        for pieces, places in cuts:
+            if places:
                 pieces = list(pieces)
-                for index, word in found:
+                for index, word in places:
                     if word in names:
                         pieces[index] = _spell(pieces[index], *names[word])
             renamed.append("".join(pieces))

@@ -57,8 +57,8 @@ class UnseenEntities(RenameEntities):
         Raises:
             ValueError: as in `RenameEntities.fit`.
         """
-        found = RenameEntities.fit(examples, preprocessor, within)
-        return cls(found.groups, preprocessor.tokenizer, preprocessor.vocabulary.known)
+        learned = RenameEntities.fit(examples, preprocessor, within)
+        return cls(learned.groups, preprocessor.tokenizer, preprocessor.vocabulary.known)
 
     def new_names(
         self, words: Iterable[str], random: np.random.Generator

@@ -4,7 +4,7 @@ import pytest
 
 from keras_corefmem.datasets.example import count_kinds
 from keras_corefmem.datasets.passages.lambada_kinds import from_record
-from tests.support.graphs import spaced_annotation
+from tests.support.conformance.graphs import spaced_annotation
 
 PASSAGE = "Tom saw Ann . he ran ; the dog ran to Tom . Ann barked"
 TEXT = f"{PASSAGE} and so did the"

@@ -9,7 +9,7 @@ from keras_corefmem.datasets.passages import wikihop
 from keras_corefmem.graphs import annotate
 from keras_corefmem.preprocessing import CandidatePreprocessor
 from keras_corefmem.text import get_tokenizer
-from tests.support.graphs import spaced_annotation
+from tests.support.conformance.graphs import spaced_annotation
 
 QUESTION = {
     "id": "WH_1",

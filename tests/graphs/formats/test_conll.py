@@ -4,7 +4,7 @@ import pytest
 
 from keras_corefmem.graphs import Annotation, Mention
 from keras_corefmem.graphs.formats.conll import read_conll, with_parse, write_conll
-from tests.support.graphs import spaced_annotation
+from tests.support.conformance.graphs import spaced_annotation
 
 TEXT = """#begin document (tale); part 0
 tale\t0\t0\tMary\t_\t_\t(0)

@@ -6,16 +6,16 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import AttentionEncoder
-from tests.support import attention_oracles
-from tests.support.evaluation import (
+from tests.support.conformance.evaluation import (
     assert_gradients,
     compiled,
     nested,
     randomize,
     value_and_gradients,
 )
-from tests.support.graphs import WIDTH, random_features
-from tests.support.supervised import BATCH, MASK, SENTENCES, TIME, make_targets
+from tests.support.conformance.graphs import WIDTH, random_features
+from tests.support.conformance.supervised import BATCH, MASK, SENTENCES, TIME, make_targets
+from tests.support.oracles import attention as attention_oracles
 
 UNITS, INNER = 6, 5
 # Not in the order of the layers.

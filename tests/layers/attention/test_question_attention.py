@@ -6,9 +6,10 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import BidirectionalAttention, GatedAttention
-from tests.support import attention_oracles, oracles
-from tests.support.evaluation import assert_follows, compiled, value_and_gradients
-from tests.support.graphs import WIDTH, random_features
+from tests.support.conformance.evaluation import assert_follows, compiled, value_and_gradients
+from tests.support.conformance.graphs import WIDTH, random_features
+from tests.support.oracles import attention as attention_oracles
+from tests.support.oracles import recurrence as oracles
 
 BATCH, TIME, ASKED = 3, 5, 4
 CONTEXT_MASK = np.array([[1] * 5, [1, 1, 0, 0, 0], [1, 0, 0, 0, 0]], bool)

@@ -6,8 +6,8 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import AttentionEncoder, SupervisedMultiHeadAttention, attention_mass
-from tests.support import supervised
-from tests.support.evaluation import (
+from tests.support.conformance import supervised
+from tests.support.conformance.evaluation import (
     assert_agree,
     assert_gradients,
     compiled,
@@ -16,8 +16,8 @@ from tests.support.evaluation import (
     stateless,
     value_and_gradients,
 )
-from tests.support.graphs import WIDTH, random_features, random_mask
-from tests.support.supervised import BATCH, HEADS, KEY_DIM, MASK, SENTENCES, TIME
+from tests.support.conformance.graphs import WIDTH, random_features, random_mask
+from tests.support.conformance.supervised import BATCH, HEADS, KEY_DIM, MASK, SENTENCES, TIME
 from tests.support.tiers import standing_for
 
 

@@ -9,8 +9,8 @@ from keras_corefmem.layers import (
     ReportsSupervision,
     SupervisedMultiHeadAttention,
 )
-from tests.support import attention_oracles
-from tests.support.graphs import WIDTH, random_features
+from tests.support.conformance.graphs import WIDTH, random_features
+from tests.support.oracles import attention as attention_oracles
 
 COUNT, TIME = 5, 4
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.layers import HashDropout
-from tests.support.evaluation import compiled
+from tests.support.conformance.evaluation import compiled
 
 ONES = np.ones((50, 40, 30), "float32")
 

@@ -4,9 +4,9 @@ import numpy as np
 from keras import ops
 
 from keras_corefmem.layers import Highway
-from tests.support import attention_oracles
-from tests.support.evaluation import assert_follows
-from tests.support.graphs import WIDTH, random_features
+from tests.support.conformance.evaluation import assert_follows
+from tests.support.conformance.graphs import WIDTH, random_features
+from tests.support.oracles import attention as attention_oracles
 
 SHAPE = (2, 3, WIDTH)
 

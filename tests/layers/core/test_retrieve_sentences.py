@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.layers import RestoreSentences, RetrieveSentences, inverse_sentence_frequency
-from tests.support.evaluation import compiled, evaluate
+from tests.support.conformance.evaluation import compiled, evaluate
 
 WORDS = 12
 CASES = [(1, 1), (3, 1), (4, 2), (5, 3), (9, 2), (40, 4)]

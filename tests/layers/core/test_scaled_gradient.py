@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.layers import ScaledGradient
-from tests.support.evaluation import value_and_gradients
+from tests.support.conformance.evaluation import value_and_gradients
 
 
 @pytest.mark.parametrize("factor", [1.0, 0.0, -0.5])

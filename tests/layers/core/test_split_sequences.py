@@ -3,8 +3,8 @@ import numpy as np
 from keras import ops
 
 from keras_corefmem.layers import SentenceEnds, SplitSequences
-from tests.support.evaluation import evaluate
-from tests.support.graphs import random_features
+from tests.support.conformance.evaluation import evaluate
+from tests.support.conformance.graphs import random_features
 
 
 def test_gives_back_what_was_joined():

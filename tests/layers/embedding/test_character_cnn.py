@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from keras_corefmem.layers import CharacterCNN
-from tests.support import oracles
-from tests.support.evaluation import assert_follows
+from tests.support.conformance.evaluation import assert_follows
+from tests.support.oracles import recurrence as oracles
 
 BATCH, TIME, LENGTH, FEATURES, FILTERS, WIDTHS = 2, 3, 5, 2, 4, (1, 3, 4)
 COUNTS = np.array([[5, 1, 3], [2, 0, 4]])

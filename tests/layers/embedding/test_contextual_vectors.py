@@ -6,8 +6,8 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import ContextualVectors, LayerMix
-from tests.support.evaluation import assert_follows
-from tests.support.oracles import softmax
+from tests.support.conformance.evaluation import assert_follows
+from tests.support.oracles.recurrence import softmax
 
 SHAPE = (2, 3, 4, 5)
 WORDS = np.array([[1, 2, 0], [3, 1, 2]])

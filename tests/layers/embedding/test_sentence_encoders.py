@@ -5,9 +5,9 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import MultiplicativeMask, PositionEncoding
-from tests.support.evaluation import JIT, evaluate, random_weights
-from tests.support.graphs import random_features
-from tests.support.memory_oracles import position_factor
+from tests.support.conformance.evaluation import JIT, evaluate, random_weights
+from tests.support.conformance.graphs import random_features
+from tests.support.oracles.memory import position_factor
 
 BATCH, TIME, WORDS, UNITS = 3, 4, 5, 6
 

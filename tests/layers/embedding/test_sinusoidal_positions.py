@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from keras_corefmem.layers import SinusoidalPositions
-from tests.support import attention_oracles
-from tests.support.evaluation import compiled
+from tests.support.conformance.evaluation import compiled
+from tests.support.oracles import attention as attention_oracles
 
 
 @pytest.mark.parametrize("precision", ["singles", "doubles"])

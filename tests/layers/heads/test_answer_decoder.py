@@ -3,9 +3,9 @@
 import numpy as np
 
 from keras_corefmem.layers import AnswerDecoder
-from tests.support.evaluation import assert_follows
-from tests.support.graphs import random_features
-from tests.support.oracles import gru_step, softmax
+from tests.support.conformance.evaluation import assert_follows
+from tests.support.conformance.graphs import random_features
+from tests.support.oracles.recurrence import gru_step, softmax
 
 BATCH, UNITS, FEATURES, WORDS, LENGTH = 3, 4, 2, 5, 3
 

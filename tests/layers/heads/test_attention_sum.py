@@ -8,9 +8,9 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import AttentionSum
-from tests.support import oracles
-from tests.support.evaluation import compiled, value_and_gradients
-from tests.support.graphs import random_features
+from tests.support.conformance.evaluation import compiled, value_and_gradients
+from tests.support.conformance.graphs import random_features
+from tests.support.oracles import recurrence as oracles
 
 BATCH, TIME, CANDIDATES = 3, 6, 5
 

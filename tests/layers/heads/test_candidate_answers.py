@@ -1,7 +1,7 @@
 import numpy as np
 
 from keras_corefmem.layers import CandidateAnswers
-from tests.support.evaluation import evaluate
+from tests.support.conformance.evaluation import evaluate
 
 
 def test_only_answers_among_the_words_keep_their_logits():

@@ -9,7 +9,7 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import MAGEGRU, GRUCell, index_edges
-from tests.support.evaluation import (
+from tests.support.conformance.evaluation import (
     assert_gradients,
     compiled,
     evaluate,
@@ -17,8 +17,8 @@ from tests.support.evaluation import (
     stateless,
     value_and_gradients,
 )
-from tests.support.fused import BATCH, EDGES, NAMES, TIME, WITH_CELLS, draw, run
-from tests.support.graphs import WIDTH, random_features
+from tests.support.conformance.fused import BATCH, EDGES, NAMES, TIME, WITH_CELLS, draw, run
+from tests.support.conformance.graphs import WIDTH, random_features
 from tests.support.tiers import standing_for
 
 # The package exports the function by this name.

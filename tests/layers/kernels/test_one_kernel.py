@@ -6,9 +6,9 @@ import pytest
 
 from keras_corefmem.layers import MAGEGRU, CorefGRU
 from keras_corefmem.layers.kernels import one_kernel
-from tests.support.evaluation import random_weights, stateless, value_and_gradients
-from tests.support.fused import BATCH, TIME, draw, run
-from tests.support.graphs import WIDTH, random_features, random_mask, random_sources
+from tests.support.conformance.evaluation import random_weights, stateless, value_and_gradients
+from tests.support.conformance.fused import BATCH, TIME, draw, run
+from tests.support.conformance.graphs import WIDTH, random_features, random_mask, random_sources
 from tests.support.tiers import standing_for
 
 FITTING = ["gru", "coref", "coref_chains", "mage_gathered", "mage_gathered_attention"]

@@ -6,9 +6,9 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import EndToEndMemory
-from tests.support import story_oracles
-from tests.support.evaluation import compiled, nested, randomize
-from tests.support.story_oracles import BATCH, TIME, UNITS, VOCABULARY, WORDS
+from tests.support.conformance.evaluation import compiled, nested, randomize
+from tests.support.oracles import stories as story_oracles
+from tests.support.oracles.stories import BATCH, TIME, UNITS, VOCABULARY, WORDS
 
 
 def make_memory(**options):

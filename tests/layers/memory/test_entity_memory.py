@@ -8,8 +8,7 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import EntityMemory, EntityMemoryCell, EntityOutput
-from tests.support import memory_oracles
-from tests.support.evaluation import (
+from tests.support.conformance.evaluation import (
     assert_agree,
     assert_follows,
     compiled,
@@ -18,7 +17,8 @@ from tests.support.evaluation import (
     stateless,
     value_and_gradients,
 )
-from tests.support.graphs import random_features, random_mask
+from tests.support.conformance.graphs import random_features, random_mask
+from tests.support.oracles import memory as memory_oracles
 from tests.support.tiers import standing_for
 
 BATCH, TIME, SLOTS, UNITS = 4, 6, 3, 4

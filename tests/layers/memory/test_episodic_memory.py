@@ -6,9 +6,15 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import AttentionGRUCell, EntityMemory, EpisodicMemory, WordMemory
-from tests.support import memory_oracles
-from tests.support.evaluation import assert_agree, assert_follows, compiled, nested, random_weights
-from tests.support.graphs import random_features, random_mask
+from tests.support.conformance.evaluation import (
+    assert_agree,
+    assert_follows,
+    compiled,
+    nested,
+    random_weights,
+)
+from tests.support.conformance.graphs import random_features, random_mask
+from tests.support.oracles import memory as memory_oracles
 from tests.support.tiers import standing_for
 
 BATCH, TIME, UNITS, PASSES = 4, 5, 3, 3

@@ -6,9 +6,9 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import QueryReduction, QueryReductionCell
-from tests.support import memory_oracles
-from tests.support.evaluation import assert_agree, random_weights, stateless
-from tests.support.graphs import random_features, random_mask
+from tests.support.conformance.evaluation import assert_agree, random_weights, stateless
+from tests.support.conformance.graphs import random_features, random_mask
+from tests.support.oracles import memory as memory_oracles
 
 BATCH, TIME, UNITS = 4, 6, 3
 

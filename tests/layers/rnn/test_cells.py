@@ -19,9 +19,9 @@ from keras_corefmem.layers import (
     QueryReductionCell,
 )
 from keras_corefmem.layers.rnn.graph_cell import CELL_OPTIONS
-from tests.support import oracles
-from tests.support.evaluation import compiled, evaluate, random_weights
-from tests.support.graphs import WIDTH, random_chains, random_features, random_mask
+from tests.support.conformance.evaluation import compiled, evaluate, random_weights
+from tests.support.conformance.graphs import WIDTH, random_chains, random_features, random_mask
+from tests.support.oracles import recurrence as oracles
 
 BATCH, TIME, CHAINS = 4, 6, 2
 # With the width of the inputs.

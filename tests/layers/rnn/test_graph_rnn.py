@@ -8,8 +8,8 @@ import pytest
 from keras import ops
 
 from keras_corefmem.layers import DAGRNN, MAGEGRU, CorefGRU
-from tests.support.evaluation import JIT, compiled, evaluate
-from tests.support.graphs import WIDTH
+from tests.support.conformance.evaluation import JIT, compiled, evaluate
+from tests.support.conformance.graphs import WIDTH
 
 X = np.ones((2, 3, WIDTH), "float32")
 KINDS = [(CorefGRU, 4), (MAGEGRU, (3, 1)), (DAGRNN, 4)]

@@ -10,8 +10,7 @@ from keras import ops
 
 from keras_corefmem.graphs import antecedents
 from keras_corefmem.layers import DAGRNN, MAGEGRU, CorefGRU
-from tests.support import oracles
-from tests.support.evaluation import (
+from tests.support.conformance.evaluation import (
     JIT,
     QUICK,
     assert_gradients,
@@ -21,13 +20,14 @@ from tests.support.evaluation import (
     value_and_gradients,
     with_gradients,
 )
-from tests.support.graphs import (
+from tests.support.conformance.graphs import (
     WIDTH,
     random_antecedents,
     random_features,
     random_mask,
     random_sources,
 )
+from tests.support.oracles import recurrence as oracles
 from tests.support.tiers import standing_for
 
 BATCH, TIME, UNITS = 4, 6, 4

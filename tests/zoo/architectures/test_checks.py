@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import zoo
-from tests.support.evaluation import QUICK
+from tests.support.conformance.evaluation import QUICK
 from tests.support.model_cases import ANNOTATED, LABELLED, LISTS, STORIES, TAGGED, make, shared
 from zoo.architectures.checks import check_numbers, checked
 

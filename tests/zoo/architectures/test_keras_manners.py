@@ -9,7 +9,7 @@ import pytest
 import zoo
 from keras_corefmem import optimizers
 from keras_corefmem.layers import MAGEGRU, CorefGRU
-from tests.support.evaluation import JIT, QUICK
+from tests.support.conformance.evaluation import JIT, QUICK
 from tests.support.model_cases import CASES, STORIES, features_of, make, shared
 from tests.support.tiers import standing_for
 from zoo.architectures import preset_model

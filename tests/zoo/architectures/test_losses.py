@@ -7,7 +7,7 @@ import pytest
 import zoo
 from keras_corefmem.datasets import simulator
 from keras_corefmem.metrics import AnswerCrossentropy
-from tests.support.evaluation import JIT, QUICK
+from tests.support.conformance.evaluation import JIT, QUICK
 
 STORIES = simulator.simulate(1, 37)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import zoo
+from keras_corefmem.preprocessing.encoding.layout import ORDERS
 from keras_corefmem.preprocessing.fitting import HEADS
-from keras_corefmem.preprocessing.layout import ORDERS
-from tests.support.evaluation import JIT, alike, assert_same_weights
+from tests.support.conformance.evaluation import JIT, alike, assert_same_weights
 from tests.support.model_cases import (
     ALONE,
     CASES,

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import zoo
-from keras_corefmem.preprocessing.batches import Batches
-from tests.support.evaluation import JIT
+from keras_corefmem.preprocessing.batching.batches import Batches
+from tests.support.conformance.evaluation import JIT
 
 READ = """
 if data["explicit"]:

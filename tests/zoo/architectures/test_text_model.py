@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import zoo
-from tests.support.evaluation import QUICK
+from tests.support.conformance.evaluation import QUICK
 from tests.support.model_cases import CASES, STORIES, make, shared
 from tests.support.tiers import standing_for
 

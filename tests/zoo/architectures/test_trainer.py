@@ -12,7 +12,7 @@ import zoo
 from keras_corefmem import optimizers
 from keras_corefmem.datasets import Sentence
 from keras_corefmem.datasets.stories import simulator
-from tests.support.evaluation import JIT, QUICK
+from tests.support.conformance.evaluation import JIT, QUICK
 from tests.support.model_cases import ANNOTATED, LABELLED, TAGGED
 from tests.support.tiers import standing_for
 from zoo import training

@@ -17,7 +17,7 @@ from keras_corefmem.corpora.index import shard_name
 from keras_corefmem.corpora.records import read_shards
 from keras_corefmem.graphs import Annotation
 from tests.support.commands import printed, refused
-from tests.support.shards import contents
+from tests.support.texts.shards import contents
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = [sys.executable, "-c", "import sys; from zoo import cli; sys.exit(cli.main())"]

@@ -16,7 +16,7 @@ from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.preprocessing import as_text
 from keras_corefmem.utils.locks import hold
 from tests.support.commands import printed, refused
-from tests.support.tiny_babi import write_babi
+from tests.support.texts.tiny_babi import write_babi
 from tuning.search import Search
 from zoo.cli import app as cli
 from zoo.experiments.reproduce import execute

@@ -14,7 +14,7 @@ from keras_corefmem.datasets import CandidateExample, Example
 from keras_corefmem.datasets.passages import lambada
 from keras_corefmem.datasets.stories import babi, simulator
 from tests.support.commands import printed, refused
-from tests.support.evaluation import randomize
+from tests.support.conformance.evaluation import randomize
 from zoo.serving.demo import links, stories
 from zoo.serving.demo.layout import WORDS
 from zoo.serving.demo.page import _address, _Page, make_page

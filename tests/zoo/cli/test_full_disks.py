@@ -9,7 +9,7 @@ import pytest
 from tests.support.commands import printed, refused
 from tests.support.disks import files_in, fill, small_disk
 from tests.support.limits import file_limit
-from tests.support.tiny_babi import write_babi
+from tests.support.texts.tiny_babi import write_babi
 
 FULL = r" \(No space left on device\): make room on its disk, or choose another folder\.$"
 SMALL = ["--set", "units=4", "--set", "batch_size=8", "--set", "buckets=1"]

@@ -12,8 +12,8 @@ import pytest
 import zoo
 from keras_corefmem import datasets
 from keras_corefmem.datasets import AnnotatedExample, CandidateExample, annotate_examples
-from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
 from tests.support.commands import printed, refused
+from tests.support.texts.annotated import PASSAGE, QUESTION, annotated_reader
 from zoo import training
 from zoo.cli import app as cli
 from zoo.configs import configuration
@@ -191,7 +191,7 @@ def test_text_without_annotation_is_read_too(plain):
 @pytest.mark.thorough
 def test_a_reader_trains_on_streamed_records(annotated):
     pytest.importorskip("tensorflow")
-    from keras_corefmem.preprocessing.record_batches import stream
+    from keras_corefmem.preprocessing.batching.record_batches import stream
 
     splits = data.load("lambada", 1, annotated)
     settings = training.Settings.of("as-coref-gru", "lambada", **SETTINGS)

@@ -12,7 +12,7 @@ import unittest.mock
 import pytest
 
 from tests.support.results import result_of
-from tests.support.tiny_babi import write_babi
+from tests.support.texts.tiny_babi import write_babi
 from zoo.cli.app import parse
 from zoo.cli.options import parse_settings
 from zoo.cli.reproduce import join_seeds

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import samples
+from tests.support.texts import samples
 from zoo.experiments import data
 from zoo.experiments.reproduce import check_data, execute
 from zoo.experiments.runs import Run

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import zoo
-from tests.support.evaluation import JIT, assert_same_weights
+from tests.support.conformance.evaluation import JIT, assert_same_weights
 from tests.support.tiers import standing_for
 from zoo import training
 from zoo.experiments import data

@@ -9,7 +9,7 @@ import pytest
 
 import zoo
 from keras_corefmem.datasets.stories import simulator
-from tests.support.evaluation import QUICK
+from tests.support.conformance.evaluation import QUICK
 from tests.support.model_cases import CASES, DISTINCT, make, shared
 from tests.support.tiers import standing_for
 from zoo.architectures import preset_model

@@ -18,7 +18,7 @@ from keras_corefmem.datasets import (
 from keras_corefmem.graphs import annotate
 from keras_corefmem.text import Truecaser, get_tokenizer
 from keras_corefmem.visualization.views import inspect_examples, token_views
-from tests.support.annotated import PASSAGE, QUESTION, SIZES, annotated_reader, questions
+from tests.support.texts.annotated import PASSAGE, QUESTION, SIZES, annotated_reader, questions
 from zoo.reading import read_examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:The reader does not know these words")

@@ -7,7 +7,7 @@ import pytest
 from keras_corefmem.utils.files import BadFileError
 from tests.support.results import RESULTS, record, record_trial, rows
 from zoo.reports import tables as report
-from zoo.reports.plots import figures_of
+from zoo.reports.plots.figures import figures_of
 from zoo.reports.scores import recorded_runs
 
 

@@ -13,7 +13,6 @@ from zoo.cli.app import main
 from zoo.experiments.results import append_result, read_results, recorded_searches, replace_results
 from zoo.experiments.runs import plan
 from zoo.experiments.studies import STUDIES
-from zoo.reports import plots
 from zoo.reports.curves import (
     BASELINE,
     MEASURED,
@@ -23,9 +22,10 @@ from zoo.reports.curves import (
     curves_of,
     curves_of_search,
 )
-from zoo.reports.plot_curves import draw_curves
-from zoo.reports.plot_style import style
-from zoo.reports.plot_tasks import DOTS, draw_shades
+from zoo.reports.plots import figures as plots
+from zoo.reports.plots.curves import draw_curves
+from zoo.reports.plots.style import style
+from zoo.reports.plots.tasks import DOTS, draw_shades
 
 
 def write(folder, runs, wrong=lambda run: 10 + run.seed, **fields):

@@ -16,7 +16,7 @@ from zoo.experiments.runs import Run, plan
 from zoo.experiments.studies import STUDIES
 from zoo.hub import presets as preset
 from zoo.reports import tables as report
-from zoo.reports.plots import draw
+from zoo.reports.plots.figures import draw
 from zoo.reports.published import published_rows
 from zoo.reports.scores import group_runs, list_numbers
 

@@ -13,8 +13,8 @@ from keras_corefmem.corpora import annotate_files, write_questions
 from keras_corefmem.datasets import AnnotatedExample, Example, Splits
 from keras_corefmem.datasets.stories import simulator
 from keras_corefmem.utils.files import write_json
-from tests.support.annotated import PASSAGE, QUESTION, annotated_reader, questions
 from tests.support.model_cases import SPANS, make
+from tests.support.texts.annotated import PASSAGE, QUESTION, annotated_reader, questions
 from zoo.reading import read_examples
 from zoo.serving.demo import answers, stories
 from zoo.serving.demo.layout import EXACT, WORDS

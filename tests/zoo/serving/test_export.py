@@ -6,9 +6,9 @@ import pytest
 
 from keras_corefmem.datasets import Example, annotate_examples
 from keras_corefmem.preprocessing import pad
-from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
-from tests.support.evaluation import JIT
+from tests.support.conformance.evaluation import JIT
 from tests.support.model_cases import TYPED, features_of, make
+from tests.support.texts.annotated import PASSAGE, QUESTION, annotated_reader
 from zoo import export
 
 # What is not asked for cannot be imported.

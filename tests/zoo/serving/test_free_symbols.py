@@ -6,7 +6,7 @@ import pytest
 
 from keras_corefmem.datasets import Example
 from keras_corefmem.datasets.stories import simulator
-from tests.support.evaluation import JIT
+from tests.support.conformance.evaluation import JIT
 from tests.support.tiers import standing_for
 from zoo import DynamicMemoryNetwork, GatedAttentionReader, export, load
 from zoo.reading import read_examples

@@ -12,7 +12,7 @@ import zoo
 from keras_corefmem.datasets import CandidateExample, Example, as_examples
 from keras_corefmem.datasets.sentences.sentence import Sentence
 from keras_corefmem.graphs import annotate, from_doc
-from tests.support.annotated import PASSAGE, QUESTION, annotated_reader
+from tests.support.texts.annotated import PASSAGE, QUESTION, annotated_reader
 from zoo.reading import read_examples
 from zoo.serving import spacy_component
 from zoo.serving.spacy_component import DocReader

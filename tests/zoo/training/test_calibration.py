@@ -8,7 +8,7 @@ import scipy
 import zoo
 from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.datasets.stories import simulator
-from keras_corefmem.preprocessing.answers import best_sequences
+from keras_corefmem.preprocessing.encoding.answers import best_sequences
 from tests.support.model_cases import CASES, features_of, shared
 from zoo.training import (
     Settings,

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from keras_corefmem.datasets.stories import simulator
-from tests.support.evaluation import JIT
+from tests.support.conformance.evaluation import JIT
 from tuning.workers import free_port
 from zoo import training
 from zoo.architectures.devices import resolve_jit, rows_of

@@ -10,7 +10,7 @@ import zoo
 from keras_corefmem import optimizers
 from keras_corefmem.datasets import Example, Splits
 from keras_corefmem.datasets.stories import simulator
-from tests.support.evaluation import JIT, assert_same_weights
+from tests.support.conformance.evaluation import JIT, assert_same_weights
 from zoo import training
 from zoo.experiments.folders import epochs_done
 from zoo.training import Progress, Settings

@@ -10,7 +10,7 @@ from keras_corefmem.layers import (
     HashDropout,
     Highway,
 )
-from keras_corefmem.preprocessing.features import target_name
+from keras_corefmem.preprocessing.encoding.features import target_name
 from zoo.architectures.passage.encoders import encode, make_encoder
 from zoo.architectures.passage.parts import (
     PARTS,

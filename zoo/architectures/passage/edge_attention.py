@@ -6,7 +6,7 @@ import keras
 import numpy as np
 
 from keras_corefmem.layers import MAGEGRU
-from keras_corefmem.preprocessing.features import coarse_length
+from keras_corefmem.preprocessing.encoding.features import coarse_length
 
 SEQUENCE = "sequence"
 

@@ -5,7 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers import CharacterCNN, SplitSequences
 from keras_corefmem.layers.core.masking import MASKED, mask_scores
-from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, RANDOM, Layout
+from keras_corefmem.preprocessing.encoding.layout import PASSAGE_LEADS, RANDOM, Layout
 from zoo.architectures.passage.encoders import encode, structure_read
 
 PARTS = ("passage", "question")

@@ -7,7 +7,7 @@ import numpy as np
 
 from keras_corefmem import callbacks as boards
 from keras_corefmem.graphs.edges import COREFERENCE
-from keras_corefmem.preprocessing.layout import PASSAGE_LEADS, Layout, sequences
+from keras_corefmem.preprocessing.encoding.layout import PASSAGE_LEADS, Layout, sequences
 from keras_corefmem.utils.checks import check_positions
 from keras_corefmem.visualization import views
 from zoo.architectures.passage.edge_attention import EdgeAttentionLogs, EdgeShares, edge_weights

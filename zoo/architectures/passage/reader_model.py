@@ -6,8 +6,8 @@ from keras import ops
 from keras_corefmem.datasets.passages.cnn import ClozeExample, number_markers
 from keras_corefmem.layers import AttentionSum, GatedAttention
 from keras_corefmem.preprocessing.candidate_preprocessor import CandidatePreprocessor
+from keras_corefmem.preprocessing.encoding.layout import ORDERS, PASSAGE_LEADS
 from keras_corefmem.preprocessing.fitting import fit_preprocessor
-from keras_corefmem.preprocessing.layout import ORDERS, PASSAGE_LEADS
 from keras_corefmem.utils.deprecation import renamed_arguments
 from zoo.architectures.config import ExamplesMethod, underscored
 from zoo.architectures.passage.encoders import last_states, make_encoder

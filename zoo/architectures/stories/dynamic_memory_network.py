@@ -16,7 +16,7 @@ from keras_corefmem.layers import (
     ScaledGradient,
     SentenceEnds,
 )
-from keras_corefmem.preprocessing.answers import SEPARATOR
+from keras_corefmem.preprocessing.encoding.answers import SEPARATOR
 from keras_corefmem.preprocessing.story_preprocessor import StoryPreprocessor
 from zoo.architectures.config import (
     Count,

@@ -156,10 +156,10 @@ class RecurrentEntityNetwork(StoryModel):
             layer = MultiplicativeMask(config.sentence_length, start, name=f"{name}_mask")
             return layer(vectors, mask=ops.not_equal(ids, 0))
 
-        story, asked = table(sentences), table(question)
+        story, query = table(sentences), table(question)
         story = HashDropout(config.dropout)(story)
         story = encode("sentence", sentences, story, config.mask_initializer)
-        asked = encode("question", question, asked, config.question_mask_initializer)
+        query = encode("question", question, query, config.question_mask_initializer)
         activation = config.activation
         if isinstance(activation, dict):
             # Memory and output share the layer of a file too.
@@ -184,11 +184,11 @@ class RecurrentEntityNetwork(StoryModel):
             return_gates=True,
             name="entity_memory",
         )
-        slots, gates = memory(story, *[asked] * config.question_dependent, **keys, mask=read)
+        slots, gates = memory(story, *[query] * config.question_dependent, **keys, mask=read)
         read_out = EntityOutput(
             config.output_activation or output, initializer, name="output_module"
         )
-        summary, _ = read_out(slots, asked)
+        summary, _ = read_out(slots, query)
         logits = keras.layers.Dense(
             config.num_answers,
             use_bias=False,

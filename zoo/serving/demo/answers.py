@@ -107,7 +107,7 @@ def as_curl(address: str, handle: str, example: Example, annotator: str | None =
         return "# This question has candidates, which the page takes from Python alone."
     url = f"{address}/gradio_api/call/read"
     chains = example.chains or (() if annotator else getattr(example, "chain_ids", ()))
-    asked = [handle, example.passage, example.question, chains, example.edges]
-    data = json.dumps({"data": [*asked, annotator or ""]}, ensure_ascii=False)
+    request = [handle, example.passage, example.question, chains, example.edges]
+    data = json.dumps({"data": [*request, annotator or ""]}, ensure_ascii=False)
     ask = f"curl -s {url} -H 'Content-Type: application/json' \\\n  -d {shlex.quote(data)}"
     return f"curl -N {url}/$({ask} | cut -d'\"' -f4)"

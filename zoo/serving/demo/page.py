@@ -104,7 +104,7 @@ class _Page:
 
         # Gradio passes the event because of this type.
         choose_wrong_answer.__annotations__["event"] = self.gr.SelectData
-        asked = [on.model, on.other, on.passage, on.question, on.annotator]
+        inputs = [on.model, on.other, on.passage, on.question, on.annotator]
         results = [on.note, *on.shown[0], *on.shown[1], on.token, on.target, on.kind]
         results += [on.editor, on.python, on.curl]
         changed = [on.example, on.until, *results]
@@ -112,24 +112,24 @@ class _Page:
         choose = self._told(self.choose_model)
         for event in (on.blocks.load, on.model.change):
             event(choose, on.model, [on.sample, on.passage, on.question], **hide).then(
-                self._told(self.ask), asked, changed, **hide
+                self._told(self.ask), inputs, changed, **hide
             )
         on.sample.input(
             self._told(self.choose_sample),
             [on.model, on.sample],
             [on.passage, on.question],
             **hide,
-        ).then(self._told(self.ask), asked, changed, **hide)
+        ).then(self._told(self.ask), inputs, changed, **hide)
         events = on.button.click, on.question.submit, on.other.input, on.annotator.input
         for event in events:
-            event(self._told(self.ask), asked, changed, **hide)
+            event(self._told(self.ask), inputs, changed, **hide)
         again = [on.example, on.model, on.other, on.until, on.annotator]
         on.until.input(self._told(self.show), again, results, trigger_mode="always_last", **hide)
         for name, button in zip(("merge", "cut", "draw"), on.edits[:3], strict=True):
             chosen = [on.token, on.target, on.kind, *again]
             edit = self._told(functools.partial(self.edit, name))
             button.click(edit, chosen, [on.example, *results], **hide)
-        on.edits[3].click(self._told(self.ask), asked, changed, **hide)
+        on.edits[3].click(self._told(self.ask), inputs, changed, **hide)
         on.look.click(
             self._told(self.look_for_wrong_answers),
             on.model,
@@ -160,9 +160,9 @@ class _Page:
         return call
 
     def choose_model(self, handle: str) -> tuple:
-        found = stories.samples(_data_of(handle))
-        choices = [(f"{each.question} ({each.answer})", n) for n, each in enumerate(found)]
-        first = found[0]
+        samples = stories.samples(_data_of(handle))
+        choices = [(f"{each.question} ({each.answer})", n) for n, each in enumerate(samples)]
+        first = samples[0]
         sample = self.gr.update(choices=choices, value=0)
         return sample, "\n".join(first.sentences), first.question
 
@@ -195,12 +195,12 @@ class _Page:
         notes: list[str] = []
         for each in (handle, other):
             if each:
-                asked = links.as_read_beside(model, _model(each), read)
-                if asked is not read:
+                beside = links.as_read_beside(model, _model(each), read)
+                if beside is not read:
                     notes.append(f"{each} cuts the text to other tokens, and reads it unchanged.")
-                found = answers.answer(_model(each), asked)
-                shown += [gr.update(visible=True), found.html]
-                unknown += found.unknown_words
+                answer = answers.answer(_model(each), beside)
+                shown += [gr.update(visible=True), answer.html]
+                unknown += answer.unknown_words
             else:
                 shown += [gr.update(visible=False), ""]
         tokens = [(label, n) for n, label in enumerate(links.labelled_tokens(model, example), 1)]
@@ -251,19 +251,19 @@ class _Page:
 
     def look_for_wrong_answers(self, handle: str) -> tuple:
         card = _data_of(handle)
-        asked, kind = stories.questions(card, self.data_dir or card.get("data_dir"))
-        if not asked:
+        examples, kind = stories.questions(card, self.data_dir or card.get("data_dir"))
+        if not examples:
             return [], [], stories.how_to_get_questions(card)
         model = _model(handle)
-        wrong = stories.wrong_answers(model, asked)
+        wrong = stories.wrong_answers(model, examples)
         rows = [
             [each.example.question, each.example.answer, each.answer, f"{each.probability:.0%}"]
             for each in wrong
         ]
-        said = f"{len(rows)} of {len(asked)} {kind} questions are answered wrongly."
+        said = f"{len(rows)} of {len(examples)} {kind} questions are answered wrongly."
         if kind == "bundled":
             said += f" {stories.how_to_get_questions(card)}"
-        if reads_annotations(model) and not all(hasattr(each, "chain_ids") for each in asked):
+        if reads_annotations(model) and not all(hasattr(each, "chain_ids") for each in examples):
             said += " They are read without the annotations that the model was trained on."
         return wrong, rows, said
 

@@ -11,7 +11,7 @@ import numpy as np
 from keras_corefmem.corpora.questions import find_annotated, read_part
 from keras_corefmem.datasets import Example, registry
 from keras_corefmem.datasets.stories import babi, simulator
-from keras_corefmem.preprocessing.answers import answer_text
+from keras_corefmem.preprocessing.encoding.answers import answer_text
 from zoo.reading.answers import read_encoded
 
 # Number of questions that are searched for wrong answers; number of simulated samples.
@@ -43,8 +43,8 @@ def samples(card: Mapping[str, Any]) -> list[Example]:
     if card.get("dataset", "babi") not in ("babi", "simulator"):
         return _stories()["prose"]
     task = card.get("task", 1)
-    found = list(_stories().get(task, _stories()[1]))
-    return found + (simulator.simulate(task, SIMULATED) if task in simulator.TASKS else [])
+    examples = list(_stories().get(task, _stories()[1]))
+    return examples + (simulator.simulate(task, SIMULATED) if task in simulator.TASKS else [])
 
 
 def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[Example], str]:
@@ -72,23 +72,23 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
         simulated = [each for task in tasks for each in simulator.load(task, test=count).test]
         if simulated:
             return simulated, "simulated"
-    found: Sequence[Example]
+    examples: Sequence[Example]
     kind, folder = "test", find_annotated(name, data_dir, task)
     if folder is not None and known.from_record:
         # As in `corefmem evaluate`.
-        found, kind = read_part(folder / "test", known.from_record), known.reported
+        examples, kind = read_part(folder / "test", known.from_record), known.reported
     elif known.load_test:
         # Only the test file is needed, not those for training.
-        found = known.load_test(task, data_dir) if data_dir else []
+        examples = known.load_test(task, data_dir) if data_dir else []
     elif data_dir or not known.files:
-        found = registry.load(name, task, data_dir, card.get("language")).test
+        examples = registry.load(name, task, data_dir, card.get("language")).test
     else:
-        found = _downloaded(name, task, card.get("language")) if known.download else []
-    if not found and name in ("babi", "lambada"):
+        examples = _downloaded(name, task, card.get("language")) if known.download else []
+    if not examples and name in ("babi", "lambada"):
         return samples(card), "bundled"
     # Spread evenly, so that each task has its share.
-    count = min(len(found), LOOKED_AT)
-    return [found[n * len(found) // count] for n in range(count)], kind
+    count = min(len(examples), LOOKED_AT)
+    return [examples[n * len(examples) // count] for n in range(count)], kind
 
 
 def _downloaded(name: str, task: int | str, language: str | None) -> Sequence[Example]:
