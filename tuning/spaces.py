@@ -143,7 +143,7 @@ def as_choices(values: list[Any]) -> list[Any]:
     kinds = {type(value) for value in values}
     if kinds == {int, float}:
         return [float(value) for value in values]
-    if len(kinds) == 1 and kinds <= {int, float, str}:
+    if kinds in ({int}, {float}) or kinds == {str} and not any(map(_is_json, values)):
         return values
     return [JSON + json.dumps(value) for value in values]
 
@@ -156,7 +156,11 @@ def _value(value: Any, entry: list[Any] | dict[str, Any]) -> Any:
     if isinstance(entry, dict) and isinstance(value, float):
         # Sums of steps are rounded.
         return min(value, float(entry["high"]))
-    return json.loads(value[len(JSON) :]) if str(value).startswith(JSON) else value
+    return json.loads(value[len(JSON) :]) if _is_json(value) else value
+
+
+def _is_json(value: Any) -> bool:
+    return str(value).startswith(JSON)
 
 
 def list_spaces() -> dict[str, str]:

@@ -74,7 +74,8 @@ class TextReader:
             if path == "-":
                 continue
             if not pathlib.Path(path).is_file():
-                raise FileNotFoundError(f"{path}: no such file, pass a file of texts.")
+                missing = "a folder" if pathlib.Path(path).is_dir() else "no such file"
+                raise FileNotFoundError(f"{path}: {missing}, pass a file of texts.")
             if pathlib.Path(path).suffix not in suffixes:
                 kind = "whole texts" if whole else "texts or of JSON lines"
                 raise ValueError(

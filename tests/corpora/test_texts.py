@@ -115,6 +115,8 @@ def test_errors_name_file_and_line(write, name, content, message):
 def test_errors_of_inputs(write, tmp_path):
     with pytest.raises(FileNotFoundError, match="none.txt: no such file"):
         TextReader([str(tmp_path / "none.txt")])
+    with pytest.raises(FileNotFoundError, match="a folder, pass a file of texts"):
+        TextReader([str(tmp_path)])
     with pytest.raises(ValueError, match="give - once"):
         TextReader(["-", "-"])
     with pytest.raises(ValueError, match="whole texts whose name ends in .txt"):

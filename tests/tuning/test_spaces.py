@@ -5,7 +5,7 @@ import pytest
 
 import zoo
 from tests.support.commands import printed
-from tuning.spaces import SPACES, check_entry, declare, fits, space_of, values_of
+from tuning.spaces import SPACES, as_choices, check_entry, declare, fits, space_of, values_of
 from zoo.configs import configuration
 from zoo.training import check_arguments, split_settings
 
@@ -137,6 +137,15 @@ def test_broken_spaces_are_refused(tmp_path, content, message):
     path.write_text(content)
     with pytest.raises(ValueError, match=message):
         space_of("qdren", str(path))
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2], [1, 0.5], ["a", "b"], ["json:", "b"], [None, "a"], [[1], {"a": 2}]]
+)
+def test_choices_are_the_values_of_a_space(values):
+    choices = as_choices(values)
+    assert len(set(map(type, choices))) == 1 and isinstance(choices[0], int | float | str)
+    assert [values_of({"x": each}, {"x": values})["x"] for each in choices] == values
 
 
 def test_spaces_that_do_not_exist_or_fit_are_refused():

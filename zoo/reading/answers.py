@@ -212,10 +212,10 @@ def read_encoded(model: Any, rows: Sequence, encoded: Sequence, top: int) -> lis
 
 
 def _check_annotator(preprocessor: Preprocessor, annotator: Any) -> None:
-    if not preprocessor.local:
-        raise ValueError("An annotator is for readers of annotated text, leave it out.")
     if annotator is None:
         raise ValueError("A truecaser is for an annotator: give that one too, or neither.")
+    if not preprocessor.local:
+        raise ValueError("An annotator is for readers of annotated text, leave it out.")
 
 
 def _encode_texts(preprocessor: Preprocessor, rows: Sequence, sources: Sequence) -> Iterator[Any]:

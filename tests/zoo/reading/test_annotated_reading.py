@@ -169,6 +169,7 @@ def test_refuses_annotators_of_no_use(model):
     story = zoo.EndToEndMemoryNetwork.from_examples(questions())
     for reader, options, message in (
         (story, {"annotator": "exact"}, "for readers of annotated text, leave it out"),
+        (story, {"truecase": "novels.json"}, "A truecaser is for an annotator: give that one too"),
         (model, {"truecase": "novels.json"}, "A truecaser is for an annotator: give that one too"),
         (model, {"annotator": "no_such_pipeline"}, "No spaCy pipeline 'no_such_pipeline'"),
     ):
