@@ -174,12 +174,12 @@ class ReportsMeans(keras.Model):
         if not own or not isinstance(x, Mapping):
             return logits
         size, count = len(known.vocabulary), logits.shape[-1]
-        symbols, found = ops.arange(size - len(own), size, dtype="int32"), []
+        symbols, words = ops.arange(size - len(own), size, dtype="int32"), []
         for name in self.features:
             if name in WORD_FEATURES:
                 same = ops.equal(ops.cast(x[name], "int32")[..., None], symbols)
-                found.append(ops.any(same, axis=tuple(range(1, len(same.shape) - 1))))
-        present = ops.cast(functools.reduce(ops.logical_or, found), "int32")
+                words.append(ops.any(same, axis=tuple(range(1, len(same.shape) - 1))))
+        present = ops.cast(functools.reduce(ops.logical_or, words), "int32")
         present = ops.pad(present, ((0, 0), (own.start, count - own.stop)), constant_values=1)
         of_shares = len(y.shape) == len(logits.shape) and y.shape[-1] == count
         right = y > 0 if of_shares else ops.equal(ops.cast(y, "int32")[..., None], range(count))

@@ -282,7 +282,7 @@ def find_wrong_answers(page):
     page.wait_for("answer-view", "slot 1")
     page.open_tab("Wrong answers")
     page.click("look")
-    page.wait_for("found", "of 50 simulated questions are answered wrongly")
+    page.wait_for("summary", "of 50 simulated questions are answered wrongly")
     cells = "[...document.querySelectorAll('#table [role=gridcell][data-row=\"0\"]')]"
     question, _, answer, _ = page.see(f"return {cells}.map(cell => cell.innerText.trim())")
     page.driver.execute_script(f"return {cells}[0]").click()

@@ -105,7 +105,7 @@ class Layout:
             f"folder of `--data-dir`, without one simulated questions of bAbI tasks {tasks}."
         )
         self.look = self.gr.Button("Look for questions that the model gets wrong", elem_id="look")
-        self.found = self.gr.Markdown(elem_id="found")
+        self.summary = self.gr.Markdown(elem_id="summary")
         self.table = self.gr.Dataframe(
             headers=["question", "right", "answer", "probability"],
             interactive=False,

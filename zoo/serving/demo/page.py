@@ -133,7 +133,7 @@ class _Page:
         on.look.click(
             self._told(self.look_for_wrong_answers),
             on.model,
-            [on.wrong, on.table, on.found],
+            [on.wrong, on.table, on.summary],
             **hide,
         )
         on.table.select(
