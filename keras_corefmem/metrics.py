@@ -10,6 +10,8 @@ __all__ = ["AnswerAccuracy", "AnswerCrossentropy", "right_answers"]
 def right_answers(answers, logits):
     """Computes whether the most probable answer is right, in all of its words.
 
+    The unknown answer, class 0, is never the most probable one.
+
     Args:
         answers: int `(batch,)`; or `(batch, words)` for answers of several words, where the last
             class is the end of an answer.
@@ -19,23 +21,24 @@ def right_answers(answers, logits):
         float32 `(batch,)`: 1 for right answers, 0 for wrong ones.
 
     Example:
-        >>> logits = np.array([[0.1, 0.9, 0.2], [0.7, 0.1, 0.3]])
+        >>> logits = np.array([[0.1, 0.9, 0.2], [0.7, 0.3, 0.1]])
         >>> right = keras_corefmem.metrics.right_answers(np.array([1, 2]), logits)
         >>> keras.ops.convert_to_numpy(right).tolist()
         [1.0, 0.0]
     """
-    answers = _as_ids(answers, logits)
+    answers, known = _as_ids(answers, logits), logits[..., 1:]
+    # Logits are NaN if training diverged.
+    converged = ops.logical_not(ops.any(ops.isnan(known), axis=-1))
     if len(logits.shape) == 2:
-        return ops.cast(ops.equal(ops.argmax(logits, axis=-1), answers), "float32")
-    logs = ops.log_softmax(logits[..., 1:], axis=-1)
+        right = ops.equal(1 + ops.argmax(known, axis=-1), answers)
+        return ops.cast(right & converged, "float32")
+    logs = ops.log_softmax(known, axis=-1)
     words, ends = logs[..., :-1], ops.pad(logs[:, 1:, -1], ((0, 0), (0, 1)))
     # Scores of the best answer of each length; the longest has no room for an end.
     scores = ops.cumsum(ops.max(words, axis=-1), axis=-1) + ends
     in_answer = ops.arange(logits.shape[1]) <= ops.argmax(scores, axis=-1)[:, None]
     best = ops.where(in_answer, 1 + ops.argmax(words, axis=-1), logits.shape[-1] - 1)
-    # Logits are NaN if training diverged.
-    diverged = ops.isnan(ops.sum(scores, axis=-1, keepdims=True))
-    return ops.cast(ops.all(ops.equal(best, answers) & ~diverged, axis=-1), "float32")
+    return ops.cast(ops.all(ops.equal(best, answers) & converged, axis=-1), "float32")
 
 
 def _as_ids(answers, logits):

@@ -13,7 +13,7 @@ def test_answers_of_several_words_count_as_a_whole(words):
     shape = (40,) if words is None else (40, words)
     logits = RANDOM.normal(0, 1, (*shape, 3)).astype("float32")
     answers, weights = RANDOM.integers(0, 3, shape), RANDOM.integers(0, 3, 40).astype("float32")
-    best = logits.argmax(axis=-1)
+    best = 1 + logits[..., 1:].argmax(axis=-1)
     if words:
         best = best_sequences(logits, 1)[0][:, 0]
         # The best answer need not have the best word in each place.

@@ -113,8 +113,8 @@ class AnnotatedExample(Example):
     def recut(self, tokenizer: Callable[[str], list[str]]) -> "AnnotatedExample":
         """Returns the example in other tokens of `written`, to which everything else moves.
 
-        It stays as it is if it has no `written`, or if that has other letters, since one of the two
-        was changed or a text spells brackets as `-LRB-`.
+        It stays as it is if it has no `written`, or if that has other letters, in any case, since
+        one of the two was changed or a text spells brackets as `-LRB-`.
 
         Args:
             tokenizer: function that splits texts into tokens without changing their case.
@@ -126,6 +126,8 @@ class AnnotatedExample(Example):
         self.check_chains(count)
         texts = self.passage, self.question
         old, new = [text.split(" ") for text in texts], list(map(tokenizer, self.written))
+        if old == new:
+            return dataclasses.replace(self, written=())
         structure = self.structure
         governors = () if structure is None else structure.governors.tolist()
         try:

@@ -61,7 +61,10 @@ class Recutting:
                 groups[other_start + b].append(start + a)
         known = list(governors)
         self.governors = [*known, *range(len(known), counts[0])]
-        self.stands = [min(group, key=self._depth, default=None) for group in groups]
+        self.stands = [
+            min(group, key=self._depth) if group[1:] else next(iter(group), None)
+            for group in groups
+        ]
 
     def _depth(self, token: int) -> int:
         """Returns the number of tokens that govern an old one."""
@@ -138,6 +141,9 @@ def _pairs(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
             read += len(own)
     for first, second in gaps.values():
         marks = [_mark(old[n]) for n in first], [_mark(new[n]) for n in second]
+        if marks[0] == marks[1]:
+            pairs += zip(first, second, strict=True)
+            continue
         for kind, a, b, c, d in difflib.SequenceMatcher(None, *marks, False).get_opcodes():
             if kind in ("equal", "replace"):
                 # Several marks may have become one, such as dots, or one several.

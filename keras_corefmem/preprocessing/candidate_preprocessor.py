@@ -13,6 +13,7 @@ import numpy as np
 
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.passages.candidates import (
+    as_in_passage,
     distinct_words,
     find_mentions,
 )
@@ -212,7 +213,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
         sentences = example.cut_sentences(self.tokenizer, example.tokens)
         words = list(itertools.chain.from_iterable(sentences))
         numbers = np.repeat(np.arange(1, len(sentences) + 1), list(map(len, sentences)))
-        candidates = {text: self.tokenizer(text) for text in getattr(example, "candidates", ())}
+        named = getattr(example, "candidates", ())
+        candidates = {text: as_in_passage(self.tokenizer(text), words) for text in named}
         encoded = self._encode_words(
             words,
             example.tokens(example.question, self.tokenizer),

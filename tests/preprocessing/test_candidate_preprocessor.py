@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from keras_corefmem.datasets import CandidateExample, Example, simulator
+from keras_corefmem.datasets import CandidateExample, Example, as_examples, simulator
 from keras_corefmem.datasets.annotated import AnnotatedExample
 from keras_corefmem.graphs import Structure, attention_pairs
 from keras_corefmem.preprocessing import get
@@ -124,6 +124,16 @@ def test_spans():
     assert mask.shape == (2, 15, 5) and mask.dtype == bool and not mask[1].any()
     places = [np.flatnonzero(column).tolist() for column in mask[0].T]
     assert places == [[], [7, 8, 9], [2], [0, 11], []]
+
+
+@pytest.mark.parametrize("answer", ["well - known singer", "well-known singer"])
+def test_candidates_of_docs_may_be_their_tokens(answer):
+    doc = pytest.importorskip("spacy").blank("en")("Ann met a well-known singer. Bob left.")
+    fields = {"question": "Who left?", "candidates": ["Bob", answer], "answer": answer}
+    (example,) = as_examples([(doc, fields)])
+    preprocessor = CandidatePreprocessor.fit([example], tokenizer="words")
+    encoded = preprocessor.encode(example)
+    assert encoded.answer == 2 and encoded.mentions.tolist() == [[3, 5, 2], [6, 7, 1]]
 
 
 def test_candidates_are_cut_once(monkeypatch):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import keras
 from keras import ops
 
+from keras_corefmem.metrics import AnswerCrossentropy
 from keras_corefmem.preprocessing.encoding.answers import ABSENT
 
 # Features that contain word ids.
@@ -26,6 +27,10 @@ CATEGORICAL = {
     "categorical_accuracy",
     "top_k_categorical_accuracy",
 }
+OF_SOFTMAX = (
+    *(AnswerCrossentropy, keras.losses.SparseCategoricalCrossentropy),
+    keras.losses.CategoricalCrossentropy,
+)
 
 
 class MeanLoss(keras.metrics.Mean):
@@ -79,7 +84,7 @@ class ReportsMeans(keras.Model):
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         if y is None:
             raise ValueError(NO_ANSWERS)
-        if not training:
+        if not training and self.reads_right_answers:
             y_pred = self.present_logits(x, y, y_pred)
         loss = super().compute_loss(x, y, y_pred, sample_weight, training)
         filled_up = training and self.mean_of_rows is not None
@@ -101,6 +106,14 @@ class ReportsMeans(keras.Model):
     def reductions(self):
         """The reductions of the losses."""
         return {getattr(each, "reduction", "") for each in keras.tree.flatten(self.loss)}
+
+    @property
+    def reads_right_answers(self):
+        """Whether no loss counts the logits of wrong answers other than by their softmax."""
+        return all(
+            isinstance(each, OF_SOFTMAX) and not getattr(each, "label_smoothing", 0)
+            for each in keras.tree.flatten(self.loss)
+        )
 
     @property
     def weighs_answers(self):
@@ -181,6 +194,9 @@ class ReportsMeans(keras.Model):
                 words.append(ops.any(same, axis=tuple(range(1, len(same.shape) - 1))))
         present = ops.cast(functools.reduce(ops.logical_or, words), "int32")
         present = ops.pad(present, ((0, 0), (own.start, count - own.stop)), constant_values=1)
+        y = keras.tree.flatten(y)[0]
+        if len(y.shape) == len(logits.shape) and y.shape[-1] == 1:
+            y = ops.squeeze(y, axis=-1)
         of_shares = len(y.shape) == len(logits.shape) and y.shape[-1] == count
         right = y > 0 if of_shares else ops.equal(ops.cast(y, "int32")[..., None], range(count))
         right = ops.any(right, axis=1) if len(right.shape) == 3 else right

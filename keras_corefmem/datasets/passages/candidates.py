@@ -1,6 +1,7 @@
 """Candidates for the answer to a question, and their mentions in the passage."""
 
 import collections
+import itertools
 from collections.abc import Iterable, Sequence
 
 from keras_corefmem.text.tokenizers import has_letters
@@ -25,3 +26,17 @@ def find_mentions(
         for candidate, number in starting.get(token, ())
         if tokens[start : start + len(candidate)] == candidate
     ]
+
+
+def as_in_passage(candidate: list[str], tokens: list[str]) -> list[str]:
+    """Returns the tokens that spell a candidate which is cut otherwise, or itself without any."""
+    if find_mentions([candidate], tokens):
+        return candidate
+    text, spelling = "".join(tokens), "".join(candidate)
+    place = {end: n for n, end in enumerate(itertools.accumulate(map(len, tokens), initial=0))}
+    start = text.find(spelling)
+    while start >= 0:
+        if {start, end := start + len(spelling)} <= place.keys():
+            return tokens[place[start] : place[end]]
+        start = text.find(spelling, start + 1)
+    return candidate

@@ -41,7 +41,7 @@ class Encoded:
     edges: np.ndarray = dataclasses.field(default_factory=lambda: NO_EDGES, kw_only=True)
     # The word that each free symbol stands for, or ""; empty if no word is unknown.
     symbols: tuple[str, ...] = dataclasses.field(default=(), kw_only=True)
-    # int8 (T,): see `mark_asked`; by default of the ids alone.
+    # int8 (T,): see `mark_overlap`; by default of the ids alone.
     overlap: np.ndarray | None = dataclasses.field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -119,7 +119,7 @@ def room_for(room: dict[str, int], targets: dict[str, Any], length: int) -> dict
 
 
 def overlapping_words(passage: Any, question: Any, is_word: Any, xp: Any = np) -> Any:
-    """Marks the words of passages `(batch, time)` as `mark_asked` does, and padding with 0."""
+    """Marks the words of passages `(batch, time)` as `mark_overlap` does, and padding with 0."""
     same = xp.any(passage[:, :, None] == question[:, None], axis=-1)
     return xp.asarray(xp.where(is_word, xp.where(same, 1, 2), 0), dtype="int32")
 

@@ -1,6 +1,10 @@
 import pytest
 
-from keras_corefmem.datasets.passages.candidates import distinct_words, find_mentions
+from keras_corefmem.datasets.passages.candidates import (
+    as_in_passage,
+    distinct_words,
+    find_mentions,
+)
 from keras_corefmem.text.tokenizers import has_letters
 
 
@@ -27,3 +31,11 @@ def test_has_letters(token, expected):
 def test_distinct_words():
     assert distinct_words("so , so it was ; it".split()) == ("so", "it", "was")
     assert distinct_words([]) == ()
+
+
+def test_candidates_are_found_however_they_are_cut():
+    tokens = "the well-known o'brien met a known man".split()
+    assert as_in_passage("well - known o'brien".split(), tokens) == tokens[1:3]
+    assert as_in_passage(["o", "'", "brien"], tokens) == ["o'brien"]
+    for absent in (["own"], ["well", "-"], ["known"], []):
+        assert as_in_passage(absent, tokens) == absent

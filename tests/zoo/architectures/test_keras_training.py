@@ -166,12 +166,18 @@ def test_symbols_that_are_no_word_of_a_text_are_not_its_answer(name):
     assert model.evaluate(stories, batch_size=8, verbose=0) == expected
     assert model.evaluate(features, answers, batch_size=42, verbose=0) == expected
     assert model.test_on_batch(features, answers) == expected
+    assert model.evaluate(features, [answers], batch_size=42, verbose=0) == expected
     history = model.fit(STORIES, validation_data=stories, verbose=0).history
     assert [history["val_loss"][0], history["val_accuracy"][0]] == expected
     if answers.ndim == 1:
         shares = np.eye(logits.shape[-1])[answers]
         model.compile(loss=keras.losses.CategoricalCrossentropy(from_logits=True), **QUICK)
         assert model.evaluate(features, shares, batch_size=42, verbose=0) == expected
+        # Logits that are masked would count.
+        smooth = keras.losses.CategoricalCrossentropy(from_logits=True, label_smoothing=0.1)
+        model.compile(loss=smooth, **QUICK)
+        loss = model.evaluate(features, shares, batch_size=42, verbose=0)[0]
+        assert loss == pytest.approx(float(smooth(shares, logits)), rel=1e-4)
 
 
 def test_a_loss_may_be_computed_after_an_evaluation():
