@@ -104,8 +104,8 @@ def search(
     check_space(chosen, epochs)
     if workers > 1 or (part and leads):
         # Making a model here must leave the memory of GPUs to processes that run trials.
-        for variable, value in SHARING.items():
-            os.environ.setdefault(variable, value)
+        for variable, default in SHARING.items():
+            os.environ.setdefault(variable, default)
     # Other processes take part in a search whose folders the leading one has locked.
     with contextlib.ExitStack() as held:
         if leads:
