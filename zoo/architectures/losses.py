@@ -58,7 +58,12 @@ class ReportsMeans(keras.Model):
     def compile(self, *args, **kwargs):
         super().compile(*args, **kwargs)
         if not hasattr(self, "mean_loss"):
+            # Quantized models are locked.
+            locked = self._tracker.locked
+            self._tracker.unlock()
             self.mean_loss = MeanLoss()
+            if locked:
+                self._tracker.lock()
 
     def take_rows_of(self, batches):
         """Prepares to train on `Batches` or, with `None`, on other data."""
@@ -208,7 +213,9 @@ class ReportsMeans(keras.Model):
 def _sum_over_devices(value):
     import tensorflow as tf
 
-    return tf.distribute.get_replica_context().all_reduce("SUM", value)
+    # Keras builds metrics outside the replicas.
+    replica = tf.distribute.get_replica_context()
+    return value if replica is None else replica.all_reduce("SUM", value)
 
 
 def _devices(model):

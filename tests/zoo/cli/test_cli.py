@@ -66,7 +66,7 @@ def test_training_says_where_everything_is(trained, capsys):
         assert path.exists() and str(path) in out
     assert f"tensorboard --logdir {folder / 'logs'}" in out
     logs = {path.name for path in (folder / "logs" / NAME).iterdir() if "tfevents" not in path.name}
-    vectors = {"projector_config.pbtxt", "vectors.tsv", "words.tsv"}
+    vectors = {"projector_config.pbtxt", "vectors.tsv", "words.tsv", "words.png"}
     assert logs == {"train", "validation", "best", *vectors}
     assert not list(run.rglob("*partial*"))
 
