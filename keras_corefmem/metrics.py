@@ -26,7 +26,7 @@ def right_answers(answers, logits):
         >>> keras.ops.convert_to_numpy(right).tolist()
         [1.0, 0.0]
     """
-    answers, known = _as_ids(answers, logits), logits[..., 1:]
+    answers, known = as_ids(answers, logits), logits[..., 1:]
     # Logits are NaN if training diverged.
     converged = ops.logical_not(ops.any(ops.isnan(known), axis=-1))
     if len(logits.shape) == 2:
@@ -41,7 +41,7 @@ def right_answers(answers, logits):
     return ops.cast(ops.all(ops.equal(best, answers) & converged, axis=-1), "float32")
 
 
-def _as_ids(answers, logits):
+def as_ids(answers, logits):
     """Returns answers as int32, without an axis of 1 at the end that Keras' losses ignore too."""
     answers = ops.cast(answers, "int32")
     extra = len(answers.shape) == len(logits.shape) and answers.shape[-1] == 1
@@ -100,7 +100,7 @@ class AnswerCrossentropy(keras.losses.Loss):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
 
     def call(self, answers, logits):
-        answers = _as_ids(answers, logits)
+        answers = as_ids(answers, logits)
         losses = keras.losses.sparse_categorical_crossentropy(answers, logits, from_logits=True)
         if len(losses.shape) == 1:
             return losses

@@ -214,7 +214,8 @@ class CandidatePreprocessor(ReaderPreprocessor):
         words = list(itertools.chain.from_iterable(sentences))
         numbers = np.repeat(np.arange(1, len(sentences) + 1), list(map(len, sentences)))
         named = getattr(example, "candidates", ())
-        candidates = {text: as_in_passage(self.tokenizer(text), words) for text in named}
+        cut = as_in_passage(list(map(self.tokenizer, named)), words)
+        candidates = dict(zip(named, cut, strict=True))
         encoded = self._encode_words(
             words,
             example.tokens(example.question, self.tokenizer),

@@ -59,6 +59,9 @@ def _clitic_at_end(letters: str) -> str:
     return f"([{letters}])({CLITIC}) "
 
 
+_CLITIC = _clitic_at_end(_L)
+
+
 def _graph_spaced(texts):
     """Puts a space after every token, and none elsewhere."""
     import tensorflow as tf
@@ -174,7 +177,7 @@ class PennTokenizer(WordTokenizer):
 
     def __call__(self, text: str) -> list[str]:
         spaced = "".join(f"{token} " for token in self._pattern.findall(text))
-        return regex.sub(_clitic_at_end(_L), r"\1 \2 ", spaced).split(" ")[:-1]
+        return regex.sub(_CLITIC, r"\1 \2 ", spaced).split(" ")[:-1]
 
     def graph(self, texts: Any) -> Any:
         return self.graph_cased(texts)

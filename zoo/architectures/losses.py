@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import keras
 from keras import ops
 
-from keras_corefmem.metrics import AnswerCrossentropy
+from keras_corefmem.metrics import AnswerCrossentropy, as_ids
 from keras_corefmem.preprocessing.encoding.answers import ABSENT
 
 # Features that contain word ids.
@@ -28,7 +28,8 @@ CATEGORICAL = {
     "top_k_categorical_accuracy",
 }
 OF_SOFTMAX = (
-    *(AnswerCrossentropy, keras.losses.SparseCategoricalCrossentropy),
+    AnswerCrossentropy,
+    keras.losses.SparseCategoricalCrossentropy,
     keras.losses.CategoricalCrossentropy,
 )
 
@@ -200,10 +201,8 @@ class ReportsMeans(keras.Model):
         present = ops.cast(functools.reduce(ops.logical_or, words), "int32")
         present = ops.pad(present, ((0, 0), (own.start, count - own.stop)), constant_values=1)
         y = keras.tree.flatten(y)[0]
-        if len(y.shape) == len(logits.shape) and y.shape[-1] == 1:
-            y = ops.squeeze(y, axis=-1)
         of_shares = len(y.shape) == len(logits.shape) and y.shape[-1] == count
-        right = y > 0 if of_shares else ops.equal(ops.cast(y, "int32")[..., None], range(count))
+        right = y > 0 if of_shares else ops.equal(as_ids(y, logits)[..., None], range(count))
         right = ops.any(right, axis=1) if len(right.shape) == 3 else right
         kept = ops.logical_or(present > 0, right)
         kept = kept[:, None] if len(logits.shape) == 3 else kept

@@ -2,7 +2,7 @@
 
 import collections
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from keras_corefmem.text.tokenizers import has_letters
 
@@ -28,15 +28,27 @@ def find_mentions(
     ]
 
 
-def as_in_passage(candidate: list[str], tokens: list[str]) -> list[str]:
-    """Returns the tokens that spell a candidate which is cut otherwise, or itself without any."""
-    if find_mentions([candidate], tokens):
-        return candidate
-    text, spelling = "".join(tokens), "".join(candidate)
-    place = {end: n for n, end in enumerate(itertools.accumulate(map(len, tokens), initial=0))}
+def as_in_passage(candidates: list[list[str]], tokens: list[str]) -> list[list[str]]:
+    """Returns each candidate in the tokens that spell it in a passage; its own if none do."""
+    present = {number for *_, number in find_mentions(candidates, tokens)}
+    if len(present) == len(candidates):
+        return candidates
+    text, ends = "".join(tokens), itertools.accumulate(map(len, tokens), initial=0)
+    places = {end: n for n, end in enumerate(ends)}
+    return [
+        candidate if number in present else _span(text, places, tokens, candidate) or candidate
+        for number, candidate in enumerate(candidates, 1)
+    ]
+
+
+def _span(
+    text: str, places: Mapping[int, int], tokens: list[str], candidate: list[str]
+) -> list[str]:
+    """Returns the first tokens that together spell a candidate, none if there are none."""
+    spelling = "".join(candidate)
     start = text.find(spelling)
     while start >= 0:
-        if {start, end := start + len(spelling)} <= place.keys():
-            return tokens[place[start] : place[end]]
+        if {start, end := start + len(spelling)} <= places.keys():
+            return tokens[places[start] : places[end]]
         start = text.find(spelling, start + 1)
-    return candidate
+    return []

@@ -35,7 +35,8 @@ def test_distinct_words():
 
 def test_candidates_are_found_however_they_are_cut():
     tokens = "the well-known o'brien met a known man".split()
-    assert as_in_passage("well - known o'brien".split(), tokens) == tokens[1:3]
-    assert as_in_passage(["o", "'", "brien"], tokens) == ["o'brien"]
+    candidates = ["well - known o'brien".split(), ["o", "'", "brien"]]
+    assert as_in_passage(candidates, tokens) == [tokens[1:3], ["o'brien"]]
     for absent in (["own"], ["well", "-"], ["known"], []):
-        assert as_in_passage(absent, tokens) == absent
+        assert as_in_passage([absent], tokens) == [absent]
+        assert as_in_passage([*candidates, absent], tokens) == [tokens[1:3], ["o'brien"], absent]
