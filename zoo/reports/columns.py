@@ -156,6 +156,28 @@ class StudyColumns:
             if not (sums and column[0] in differs and column[first] == "–")
         ]
 
+    def overview(self) -> list[Column]:
+        """Returns one row per model: its sums, and those of the best published result for it.
+
+        Results of more training data, and joint ones, are left out.
+
+        Raises:
+            ValueError: if the study has no mean error over tasks.
+        """
+        if not self.averaged:
+            raise ValueError(f"{self.name!r} has no mean error over tasks: ask for its `summary`.")
+        first, rows = 1 + len(self.study.tasks), published_rows(self.name)
+        made = [["model", *self.labels()[first : first + 2], "lowest published", "failed", "by"]]
+        for model in self.models:
+            sums = self.measured(model)[first : first + 2]
+            own = rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
+            own = [row for row in own if row.mean is not None and not row.told_more]
+            best = [self._published(min(own, key=lambda row: row.mean))] if own else []
+            published = [[*row[first : first + 2], row[0]] for row in best] or [["–", "–", ""]]
+            if sums[0] != "–":
+                made.append([f"`{model}`", *sums, *published[0]])
+        return made
+
     def heads(self) -> list[Column]:
         """Returns the attention mass of heads by signal; nothing if it is unmeasured."""
         measured = self._measuring("attention_mass")

@@ -130,8 +130,8 @@ def fill(
 ) -> str:
     """Updates the tables of a text, between `<!-- results STUDY -->` and `<!-- end -->`.
 
-    After the name of the study, `summary` asks for its short table, two names of models for their
-    comparison, `agreement` for the agreement of runs, and `gains RUN RUN` for some questions that
+    After the name of the study, `summary` asks for its short table, `overview` for one with a row
+    per model, beside the best published result, two names of models for their comparison, `agreement` for the agreement of runs, and `gains RUN RUN` for some questions that
     only the second run answers right. A study can be replaced by `searches/NAME` or `coreference`.
     Within sentences, `<!-- number STUDY MODEL ROW -->…<!-- end -->` holds a number from a table.
 
@@ -159,6 +159,8 @@ def fill(
         study, *words = match[2].split()
         if words == ["summary"]:
             made = summary(study, folder)
+        elif words == ["overview"]:
+            made = _overview(study, folder)
         elif words == ["agreement"]:
             made = agreement(study, folder)
         elif words[:1] == ["gains"]:
@@ -172,7 +174,7 @@ def fill(
         return f"{match[1]}\n{made}\n{match[3]}"
 
     marks = (
-        r"(<!-- results (\S+(?: summary| agreement|(?: gains)? \S+ \S+)?) -->)\n.*?(<!-- end -->)"
+        r"(<!-- results (\S+(?: summary| overview| agreement|(?: gains)? \S+ \S+)?) -->)\n.*?(<!-- end -->)"
     )
     text = re.sub(marks, replace, text, flags=re.DOTALL)
 
@@ -187,6 +189,11 @@ def fill(
             "<!-- end -->; a table needs lines of its own for both."
         )
     return text
+
+
+def _overview(study: str, folder: str | os.PathLike) -> str:
+    runs = recorded_runs(study, folder)
+    return markdown_table(StudyColumns(study, runs).overview()) if runs else _nothing_yet(study)
 
 
 def _table(columns: list[Column]) -> str:

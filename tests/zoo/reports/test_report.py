@@ -130,6 +130,25 @@ def test_a_summary_has_a_row_for_each_model_and_each_paper(tmp_path):
     assert report.summary("sst", tmp_path).startswith("No run of `sst` is recorded yet")
 
 
+def test_an_overview_has_a_row_for_each_model_with_the_best_comparable_paper(tmp_path):
+    for model in ("ga-gru", "memn2n", "dmn-plus"):
+        for task in TASKS:
+            record(tmp_path, model=model, task=task, wrong={3: 50, 4: 51}.get(task, 0))
+    record(tmp_path, model="qrn")
+    page = "<!-- results babi-1k overview -->\nold\n<!-- end -->"
+    assert report.fill(page, tmp_path).splitlines()[1:-1] == [
+        "| model | mean error | failed tasks (> 5%) | lowest published | failed | by |",
+        "|---|---:|---:|---:|---:|---:|",
+        "| `ga-gru` | 0.5 | 1 | 19.0 | 10 | Dhingra et al. 2018, GA, best of 10 |",
+        # Of 1,000 questions a task, not of 10,000, which are all that DMN+ has.
+        "| `dmn-plus` | 0.5 | 1 | – | – |  |",
+        "| `memn2n` | 0.5 | 1 | 13.9 | 11 | Sukhbaatar et al. 2015, MemN2N |",
+    ]
+    record(tmp_path, "bidaf", "passages", study="lambada", test_kinds={})
+    with pytest.raises(ValueError, match="'lambada' has no mean error over tasks"):
+        report.fill(page.replace("babi-1k", "lambada"), tmp_path)
+
+
 def test_folds_are_counted_together(tmp_path):
     guessed = {"most frequent entity": {"wrong": 6, "kinds": {}}}
     for seed, folds in ((0, 5), (1, 5), (2, 4)):
