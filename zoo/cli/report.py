@@ -39,30 +39,19 @@ def report(
     ),
 ) -> None:
     """Print the tables of measured results."""
-    from keras_corefmem.utils.files import read_text, replacing
+    from keras_corefmem.utils.files import read_text
     from zoo import reports
-    from zoo.experiments.results import SEARCHES, recorded_searches
     from zoo.experiments.studies import STUDIES
-    from zoo.reports import tables
 
-    one = {"compare": compare, "agreement": agreement, "gains": gains, "labels": labels, "by": by}
-    if not study and (needing := [name for name, value in one.items() if value]):
-        raise ValueError(f"--{needing[0]} is about one study: name it, corefmem report STUDY.")
-    if study and search:
-        raise ValueError("--search is about a search, not about a study: leave STUDY or it out.")
-    if data_dir and not (gains or write):
-        raise ValueError("--data-dir is of --gains, or of lists of questions that --write fills.")
-    if write and (study or search) and not (plots or any(one.values())):
-        raise ValueError(f"--write fills in what its files name: leave {study or '--search'} out.")
-    if by and not plots:
-        raise ValueError("--by is of pictures: give --plots DIR with it.")
+    one: dict[str, object] = {"compare": compare, "agreement": agreement, "gains": gains}
+    one = {name: value for name, value in {**one, "labels": labels, "by": by}.items() if value}
+    check_options(study, search, one, write, plots, data_dir)
     pages = {pathlib.Path(name): read_text(name, "Markdown") for name in write or ()}
     # Without any results, the default folder need not exist to print published numbers.
     if not os.path.isdir(results) and (write or results != FOLDER):
         raise FileNotFoundError(f"{results}: no such folder: give that of the results, --results.")
-    chosen = [study] if study else list(STUDIES)
     if plots:
-        draw(chosen, plots, by, search, results)
+        draw([study] if study else list(STUDIES), plots, by, search, results)
     if study and compare:
         print(reports.comparison(study, *compare, results))
     if study and agreement:
@@ -72,26 +61,62 @@ def report(
     if study and labels:
         print(reports.by_label(study, labels, results))
     for path, text in pages.items():
-        try:
-            filled = tables.fill(text, results, data_dir)
-        except ValueError as error:
-            raise ValueError(f"{path}: {error}") from None
-        marked = tables.START.search(text)
-        if marked:
-            with replacing(path) as partial:
-                partial.write_text(filled, encoding="utf-8")
-            print(f"Tables written to {path}")
-        pictures = reports.redraw(path, results)
-        if not (marked or pictures):
-            print(f"{path} names no results: nothing is written")
-        for picture in pictures:
-            print(picture)
-    if plots or compare or write or agreement or gains or labels:
-        return
-    wanted = [] if study else recorded_searches(results)
-    if search:
-        chosen, wanted = [], [search]
-    for name in (*chosen, *(f"{SEARCHES}/{name}" for name in wanted)):
+        fill_page(path, text, results, data_dir)
+    if not (plots or write or one):
+        print_tables(study, search, results)
+
+
+def check_options(
+    study: str | None,
+    search: str | None,
+    one: dict[str, object],
+    write: list[str] | None,
+    plots: str | None,
+    data_dir: str | None,
+) -> None:
+    """Checks options together; `one` are those given that are about one study."""
+    if one and not study:
+        raise ValueError(f"--{next(iter(one))} is about one study: name it, corefmem report STUDY.")
+    if study and search:
+        raise ValueError("--search is about a search, not about a study: leave STUDY or it out.")
+    if data_dir and not ("gains" in one or write):
+        raise ValueError("--data-dir is of --gains, or of lists of questions that --write fills.")
+    if write and (study or search) and not (plots or one):
+        raise ValueError(f"--write fills in what its files name: leave {study or '--search'} out.")
+    if "by" in one and not plots:
+        raise ValueError("--by is of pictures: give --plots DIR with it.")
+
+
+def fill_page(path: pathlib.Path, text: str, results: str, data_dir: str | None) -> None:
+    from keras_corefmem.utils.files import replacing
+    from zoo import reports
+    from zoo.reports import tables
+
+    try:
+        filled = tables.fill(text, results, data_dir)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    marked = tables.START.search(text)
+    if marked:
+        with replacing(path) as partial:
+            partial.write_text(filled, encoding="utf-8")
+        print(f"Tables written to {path}")
+    pictures = reports.redraw(path, results)
+    if not (marked or pictures):
+        print(f"{path} names no results: nothing is written")
+    for picture in pictures:
+        print(picture)
+
+
+def print_tables(study: str | None, search: str | None, results: str) -> None:
+    """Prints those of a study or search, of all if neither is given."""
+    from zoo.experiments.results import SEARCHES, recorded_searches
+    from zoo.experiments.studies import STUDIES
+    from zoo.reports import tables
+
+    studies = [] if search else [study] if study else list(STUDIES)
+    searches = [search] if search else [] if study else recorded_searches(results)
+    for name in (*studies, *(f"{SEARCHES}/{each}" for each in searches)):
         print(f"## {name}\n\n{tables.tables_of(name, results)}\n")
 
 

@@ -171,11 +171,15 @@ class StudyColumns:
         for model in self.models:
             sums = self.measured(model)[first : first + 2]
             own = rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
-            own = [row for row in own if row.mean is not None and not row.told_more]
-            best = [self._published(min(own, key=lambda row: row.mean))] if own else []
-            published = [[*row[first : first + 2], row[0]] for row in best] or [["–", "–", ""]]
+            means = [
+                (row.mean, n)
+                for n, row in enumerate(own)
+                if row.mean is not None and not row.told_more
+            ]
+            best = self._published(own[min(means)[1]]) if means else []
+            published = [*best[first : first + 2], best[0]] if best else ["–", "–", ""]
             if sums[0] != "–":
-                made.append([f"`{model}`", *sums, *published[0]])
+                made.append([f"`{model}`", *sums, *published])
         return made
 
     def heads(self) -> list[Column]:

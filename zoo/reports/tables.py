@@ -130,9 +130,10 @@ def fill(
 ) -> str:
     """Updates the tables of a text, between `<!-- results STUDY -->` and `<!-- end -->`.
 
-    After the name of the study, `summary` asks for its short table, `overview` for one with a row
-    per model, beside the best published result, two names of models for their comparison, `agreement` for the agreement of runs, and `gains RUN RUN` for some questions that
-    only the second run answers right. A study can be replaced by `searches/NAME` or `coreference`.
+    After the name of the study, `summary` asks for its short table, `overview` for one with the
+    best published result beside each model, two names of models for their comparison, `agreement`
+    for the agreement of runs, and `gains RUN RUN` for some questions that only the second run
+    answers right. A study can be replaced by `searches/NAME` or `coreference`.
     Within sentences, `<!-- number STUDY MODEL ROW -->…<!-- end -->` holds a number from a table.
 
     Args:
@@ -173,9 +174,8 @@ def fill(
             made = tables_of(study, folder)
         return f"{match[1]}\n{made}\n{match[3]}"
 
-    marks = (
-        r"(<!-- results (\S+(?: summary| overview| agreement|(?: gains)? \S+ \S+)?) -->)\n.*?(<!-- end -->)"
-    )
+    tables = r"summary|overview|agreement|(?:gains )?\S+ \S+"
+    marks = rf"(<!-- results (\S+(?: (?:{tables}))?) -->)\n.*?(<!-- end -->)"
     text = re.sub(marks, replace, text, flags=re.DOTALL)
 
     def look_up(match: re.Match[str]) -> str:
