@@ -24,6 +24,11 @@ ROOMS = (
     *("keras_corefmem.graphs.coreference", "keras_corefmem.graphs.formats"),
     *("zoo", "zoo.reading", "zoo.reports", "zoo.training", "zoo.experiments", "tuning"),
 )
+# What all models of the zoo do alike, described once.
+METHODS = (
+    *("from_preset", "save_to_preset", "compile", "fit", "evaluate", "predict", "batches"),
+    *("read", "inspect", "attend", "views", "answer_views", "tensorboard_callbacks"),
+)
 
 
 class Sections(griffe.Extension):
@@ -39,16 +44,21 @@ def reference(room):
     """Page of the public names of a room, each described where it is defined."""
     module = importlib.import_module(room)
     parts = [f"# {room}", (module.__doc__ or "").strip()]
-    for name in sorted(getattr(module, "__all__", ())):
-        thing = getattr(module, name)
+    things = {f"{room}.{name}": getattr(module, name) for name in sorted(module.__all__)}
+    if room == "zoo":
+        model = module.GatedAttentionReader
+        things |= {f"model.{name}": getattr(model, name) for name in METHODS}
+    for name, thing in things.items():
         if isinstance(thing, types.ModuleType):
             path = thing.__name__
         else:
             path = f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', '')}"
         # Constants are described where they are used.
         if path.startswith(room.partition(".")[0]):
-            options = f"options: {{heading: {room}.{name}, toc_label: {name}}}"
-            parts.append(f"::: {path}\n    {options}")
+            label = name.removeprefix(f"{room}.")
+            # A model's own arguments, though another class defines the method.
+            options = f"heading: {name}, toc_label: {label}, inherited_members: [from_examples]"
+            parts.append(f"::: {path}\n    options: {{{options}}}")
     return "\n\n".join(parts)
 
 

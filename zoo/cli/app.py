@@ -158,7 +158,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         backend = os.environ.get("KERAS_BACKEND", "tensorflow")
         if error.name != backend:
             raise
-        return fail(f"KERAS_BACKEND is {backend}, which is not installed: pip install {backend}")
+        # Another version than that of the extra may not work.
+        package = "'keras_corefmem[jax]'" if backend == "jax" else backend
+        return fail(f"KERAS_BACKEND is {backend}, which is not installed: pip install {package}")
     except BrokenPipeError:
         # The reader of the pipe is gone, so discard what is left in the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -163,7 +163,8 @@ def test_a_backend_that_is_missing_is_named():
     program = "from zoo import cli; sys.exit(cli.main(['evaluate', 'ga_coref_gru_babi_1']))"
     process = run_fresh(f"import sys; sys.modules['jax'] = None; {program}", KERAS_BACKEND="jax")
     assert process.returncode == 2
-    assert process.stderr.endswith("jax, which is not installed: pip install jax\n")
+    remedy = "pip install 'keras_corefmem[jax]'"
+    assert process.stderr.endswith(f"jax, which is not installed: {remedy}\n")
 
 
 def test_errors_of_a_full_disk_say_how_to_go_on(monkeypatch, capsys):

@@ -71,6 +71,24 @@ def test_serves_the_models_that_are_named(monkeypatch, capsys):
     assert choices[0][0] == "ga-coref-gru · babi task 1 · test 100.0%"
 
 
+def test_another_model_keeps_the_question_and_another_first_one_drops_the_list():
+    pytest.importorskip("gradio")
+    page = make_page([READER, "qdren_babi_1"]).get_config_file()
+    ids = {each["props"].get("elem_id"): each["id"] for each in page["components"]}
+
+    def of(name, event, side):
+        dependencies = (d for d in page["dependencies"] if (ids[name], event) in d["targets"])
+        return {number for each in dependencies for number in each[side]}
+
+    texts = {ids["passage"], ids["question"]}
+    assert texts <= of("annotator", "input", "inputs")
+    # Not asked anew, with its edits and candidates.
+    assert not texts & of("other", "input", "inputs") and ids["answer"] in of(
+        "other", "input", "outputs"
+    )
+    assert {ids["table"], ids["summary"]} <= of("model", "change", "outputs")
+
+
 def test_says_what_is_missing(monkeypatch, capsys):
     assert "There is no preset 'ga_coref_gru_babi_99'" in refused(
         capsys, "demo", "ga_coref_gru_babi_99"

@@ -201,6 +201,12 @@ def edit_chains(page):
     assert page.odds() == reading.answer
     page.picture("edited")
     copy_changes(page, reading)
+    # Another model is asked the edited question.
+    page.choose("other", "ga-coref-gru · babi")
+    page.wait_for("beside-view", f"{reading.probability:.0%}")
+    assert page.chains() == after and page.odds("beside") == reading.answer
+    page.choose("other", "(no other model)")
+    page.see("return !document.getElementById('beside-view')?.offsetParent")
     page.click("reset")
     page.see("return document.querySelectorAll('#answer-view g.token')[12].dataset.chain !== '0'")
     assert page.chains() == before
@@ -288,6 +294,8 @@ def find_wrong_answers(page):
     page.driver.execute_script(f"return {cells}[0]").click()
     page.wait_for("answer-view", question)
     assert page.odds() == answer
+    page.choose("model", "ga-coref-gru · babi")
+    page.see("return document.getElementById('summary').innerText.trim() === ''")
 
 
 def resolve_coreference(page):

@@ -268,6 +268,13 @@ def test_a_wrong_answer_is_shown_with_the_links_and_candidates_of_its_question(p
     assert [each.answer for each in found] == ([] if read.answer == "rome" else [read.answer])
     assert run(python, capsys) == (read.answer, read.probability)
     assert curl.startswith("# This question has candidates")
+    edited, *_ = page.edit("cut", 4, None, None, kept, path, "", 2, WORDS)
+    assert edited != kept
+    # As it was: not as the texts alone would be read, which is what other texts are.
+    assert page.reset(kept, path, "", passage, question, annotator) == shown[4:]
+    for chosen, texts in ((kept, (passage, "but tom saw")), (None, (passage, question))):
+        again = page.reset(chosen, path, "", *texts, annotator)
+        assert again == page.ask(path, "", *texts, WORDS) != shown[4:]
 
 
 def test_a_preset_of_unknown_data_is_called_by_its_name(tmp_path):

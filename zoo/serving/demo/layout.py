@@ -36,7 +36,8 @@ class Layout:
     def _lay_out(self) -> None:
         gr = self.gr
         gr.HTML(f"<style>{STYLE}</style><h1>{TITLE}</h1><p>{ABOUT}</p>")
-        self.example, self.wrong = gr.State(None), gr.State([])
+        # The question that is shown, and the one as chosen of the wrong answers.
+        self.example, self.chosen, self.wrong = gr.State(None), gr.State(None), gr.State([])
         with gr.Row():
             first = self.models[0][1]
             self.model = gr.Dropdown(

@@ -100,7 +100,8 @@ class _Page:
         def choose_wrong_answer(
             wrong: list[stories.Wrong], handle: str, other: str, event: Any
         ) -> tuple:
-            return self.show_wrong_answer(wrong[event.index[0]].example, handle, other)
+            example = wrong[event.index[0]].example
+            return example, *self.show_wrong_answer(example, handle, other)
 
         # Gradio passes the event because of this type.
         choose_wrong_answer.__annotations__["event"] = self.gr.SelectData
@@ -120,26 +121,25 @@ class _Page:
             [on.passage, on.question],
             **hide,
         ).then(self._told(self.ask), inputs, changed, **hide)
-        events = on.button.click, on.question.submit, on.other.input, on.annotator.input
-        for event in events:
+        for event in (on.button.click, on.question.submit, on.annotator.input):
             event(self._told(self.ask), inputs, changed, **hide)
         again = [on.example, on.model, on.other, on.until, on.annotator]
-        on.until.input(self._told(self.show), again, results, trigger_mode="always_last", **hide)
+        # Both models are asked the same, with its edits.
+        for event in (on.until.input, on.other.input):
+            event(self._told(self.show), again, results, trigger_mode="always_last", **hide)
         for name, button in zip(("merge", "cut", "draw"), on.edits[:3], strict=True):
             chosen = [on.token, on.target, on.kind, *again]
             edit = self._told(functools.partial(self.edit, name))
             button.click(edit, chosen, [on.example, *results], **hide)
-        on.edits[3].click(self._told(self.ask), inputs, changed, **hide)
-        on.look.click(
-            self._told(self.look_for_wrong_answers),
-            on.model,
-            [on.wrong, on.table, on.summary],
-            **hide,
-        )
+        on.edits[3].click(self._told(self.reset), [on.chosen, *inputs], changed, **hide)
+        listed = [on.wrong, on.table, on.summary]
+        on.look.click(self._told(self.look_for_wrong_answers), on.model, listed, **hide)
+        # They are those of the model before.
+        on.model.change(lambda: ([], [], ""), None, listed, api_visibility="private")
         on.table.select(
             self._told(choose_wrong_answer),
             [on.wrong, on.model, on.other],
-            [on.passage, on.question, on.annotator, on.tabs, *changed],
+            [on.chosen, on.passage, on.question, on.annotator, on.tabs, *changed],
             **hide,
         )
         on.resolve.click(
@@ -164,21 +164,34 @@ class _Page:
         choices = [(f"{each.question} ({each.answer})", n) for n, each in enumerate(samples)]
         first = samples[0]
         sample = self.gr.update(choices=choices, value=0)
-        return sample, "\n".join(first.sentences), first.question
+        return sample, *_texts(first)
 
     def choose_sample(self, handle: str, number: int) -> tuple:
-        example = stories.samples(_data_of(handle))[number]
-        return "\n".join(example.sentences), example.question
+        return _texts(stories.samples(_data_of(handle))[number])
 
     def ask(self, handle: str, other: str, passage: str, question: str, annotator: str) -> tuple:
         model = _model(handle)
         example = links.as_example(model, passage, question, _annotator(model, annotator))
         return self.show_whole(example, handle, other, annotator)
 
+    def reset(
+        self,
+        chosen: Example | None,
+        handle: str,
+        other: str,
+        passage: str,
+        question: str,
+        annotator: str,
+    ) -> tuple:
+        """Undoes the edits of a question: the wrong answer that was chosen, or the texts."""
+        if chosen is not None and (*_texts(chosen), WORDS) == (passage, question, annotator):
+            return self.show_whole(chosen, handle, other, annotator)
+        return self.ask(handle, other, passage, question, annotator)
+
     def show_wrong_answer(self, example: Example, handle: str, other: str) -> tuple:
         """Shows a question as it was answered, with its own chains, edges and candidates."""
-        texts, tab = ("\n".join(example.sentences), example.question), self.gr.Tabs(selected="ask")
-        return *texts, WORDS, tab, *self.show_whole(example, handle, other, WORDS)
+        tab = self.gr.Tabs(selected="ask")
+        return *_texts(example), WORDS, tab, *self.show_whole(example, handle, other, WORDS)
 
     def show_whole(self, example: Example, handle: str, other: str, annotator: str) -> tuple:
         count = len(example.sentences)
@@ -288,6 +301,11 @@ class _Page:
         example = dataclasses.replace(example, **changed)
         links.check_links(model, handle, example)
         return answers.answer(model, example).odds
+
+
+def _texts(example: Example) -> tuple[str, str]:
+    """Returns passage and question as the page shows them."""
+    return "\n".join(example.sentences), example.question
 
 
 def _address() -> str:
