@@ -71,13 +71,12 @@ def check_antecedents(antecedents: ArrayLike) -> None:
 
     Raises:
         ValueError: naming the example and position where an antecedent points forward, to its
-            own token, or out of range.
+            own token, or out of range; or if the shape is another.
 
     Example:
         >>> keras_corefmem.graphs.check_antecedents([0, 0, 1, 3])
     """
-    array = as_positions("antecedents", antecedents)
-    check_positions(array if array.ndim > 1 else array[None], "Antecedent")
+    check_positions(_batch_of("antecedents", antecedents, 2), "Antecedent")
 
 
 def check_sources(sources: ArrayLike) -> None:
@@ -88,13 +87,21 @@ def check_sources(sources: ArrayLike) -> None:
 
     Raises:
         ValueError: naming the example and position where a source points forward, to its own
-            token, or out of range.
+            token, or out of range; or if the shape is another.
 
     Example:
         >>> keras_corefmem.graphs.check_sources([[[0, 0]], [[1, 0]], [[2, 1]]])
     """
-    array = as_positions("sources", sources)
-    check_positions(array if array.ndim > 3 else array[None])
+    check_positions(_batch_of("sources", sources, 4))
+
+
+def _batch_of(name: str, positions: ArrayLike, axes: int) -> np.ndarray:
+    """Returns positions as an array of so many axes, of which the first may be missing."""
+    array = as_positions(name, positions)
+    if array.ndim not in (axes - 1, axes):
+        shape = ", ".join("BTEK"[:axes])
+        raise ValueError(f"{name} must be ({shape}) or without B, got shape {array.shape}.")
+    return array if array.ndim == axes else array[None]
 
 
 def check_position_type(name: str, dtype: str) -> None:

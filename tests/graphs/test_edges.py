@@ -152,6 +152,18 @@ def test_wrong_antecedents_are_named(position, message):
         check_antecedents(array)
 
 
+@pytest.mark.parametrize("shape", [(), (3, 1, 1)])
+def test_antecedents_of_other_shapes_are_refused(shape):
+    with pytest.raises(ValueError, match=r"antecedents must be \(B, T\) or without B, got shape"):
+        check_antecedents(np.zeros(shape, "int32"))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (3, 4), (1, 3, 1, 1, 1)])
+def test_sources_of_other_shapes_are_refused(shape):
+    with pytest.raises(ValueError, match=r"sources must be \(B, T, E, K\) or without B, got shape"):
+        check_sources(np.zeros(shape, "int32"))
+
+
 def test_edges_in_both_directions_are_no_table():
     edges = TypedEdges(3, ((1, 2, "a"), (3, 2, "a"), (3, 1, "b")))
     with pytest.raises(ValueError, match="forward and backward: call `sources` on `forward_dag"):

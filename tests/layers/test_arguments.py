@@ -91,7 +91,86 @@ def entities(width, *question, question_dependent=False, **arguments):
     return call
 
 
+PAIRS, NUMBERS = np.ones((1, 1, 2), "int32"), np.ones((1, 2), "int32")
+
+
+def supervised(pairs, sentences, **options):
+    layer = attention(signals=[(0, "a")], windows=[1], **options)()
+    return lambda: layer(zeros(2, 3, 4), [pairs], sentences)
+
+
+class Indexed(keras.layers.Layer):
+    def call(self, edges):
+        return layers.index_edges(edges)[0].sources
+
+
 REJECTED = [
+    (
+        lambda: Indexed()(keras.KerasTensor((100, 10**6, 1, 30), "int32")),
+        "100 texts of 1000000 tokens .* more than 32 bits can number",
+    ),
+    (
+        lambda: layers.CorefGRU(4)(zeros(1, 2, 3), NUMBERS - 1, antecedents=NUMBERS - 1),
+        "antecedents were given twice: behind the features, and by name",
+    ),
+    (
+        lambda: layers.EpisodicMemory(4)(zeros(2, 3, 4), zeros(2, 4), NUMBERS),
+        r"supporting_facts must be \(batch 2, n\), got shape \(1, 2\)",
+    ),
+    # Keras rounds positions to the type of the layer.
+    (
+        lambda: layers.EpisodicMemory(4, dtype="bfloat16")(
+            zeros(2, 3, 4), zeros(2, 4), zeros(2, 1)
+        ),
+        "supporting_facts must be integers, .* got bfloat16",
+    ),
+    (
+        supervised(PAIRS, zeros(2, 3)),
+        r"must be pairs, \(batch, n, 2\); got \(1, 1, 2\) for inputs \(2",
+    ),
+    (
+        supervised(zeros(2, 1, 2), zeros(2, 3), dtype="mixed_float16"),
+        "Targets of a must be integers, .* got float16",
+    ),
+    *(
+        (supervised(zeros(2, 1, 2), zeros(*shape)), r"sentences must be \(batch 2, time 3\), got")
+        for shape in ((1, 3), (2, 1))
+    ),
+    (
+        lambda: layers.attention_mass(zeros(2, 3, 3), PAIRS),
+        r"pairs must be \(batch 2, n, ends 2\), got shape \(1, 1, 2\)",
+    ),
+    (
+        lambda: layers.attention_mass(zeros(1, 3, 3), PAIRS, [[True, True]]),
+        r"mask must be \(batch 1, time 3\), got shape \(1, 2\)",
+    ),
+    *(
+        (
+            lambda sizes=sizes: layers.RestoreSentences()(
+                zeros(sizes[0], 3, 1),
+                np.ones((sizes[1], 2), "int32"),
+                zeros(sizes[2], 4, 5),
+            ),
+            f"{name} must be \\(batch 2",
+        )
+        for sizes, name in (((2, 1, 2), "positions"), ((2, 2, 1), "sentences"))
+    ),
+    *(
+        (
+            lambda sizes=sizes: layers.RetrieveSentences(2, 9)(
+                np.ones((sizes[0], 3, 2), "int32"), np.ones((sizes[1], 2), "int32")
+            ),
+            f"question must be \\(batch {sizes[0]}, words\\), got shape",
+        )
+        for sizes in ((1, 2), (2, 1))
+    ),
+    *(
+        (
+            lambda shape=shape: layers.SplitSequences()(zeros(2, 3, 4), zeros(*shape)),
+            r"first must be a part of states, \(2, 3, 4\); got shape",
+        )
+        for shape in ((1, 2), (2, 4, 4))
+    ),
     (lambda: layers.MAGEGRUCell((2, 2), chains=-1), "chains must be an integer of at least 0"),
     (lambda: layers.CorefGRU(5), "units must be even.* got 5"),
     (lambda: layers.CorefGRUCell(5), "units must be even.* got 5"),

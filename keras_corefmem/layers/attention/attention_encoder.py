@@ -143,7 +143,7 @@ class AttentionEncoder(SupervisedLayer):
     def call(
         self, inputs, targets=None, sentences=None, mask=None, inputs_mask=None, training=None
     ):
-        self.check_call(targets, sentences)
+        self.check_call(inputs, targets, sentences)
         mask = inputs_mask if mask is None else mask
         mask = as_mask(mask, batch=inputs.shape[0], time=inputs.shape[1])
         inputs = clear_masked(inputs, mask)

@@ -5,6 +5,8 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import as_mask, mask_scores
 from keras_corefmem.layers.kernels.buffers import float_type
+from keras_corefmem.layers.kernels.edges import to_positions
+from keras_corefmem.utils.checks import check_position_type, check_shape, shapes_agree
 
 ROW_WEIGHTS = ("count", "mean")
 
@@ -15,9 +17,11 @@ class SupervisedLayer(keras.layers.Layer):
     A subclass implements `width_of`, which returns the width of the states from that of the inputs.
     """
 
-    def check_call(self, targets, sentences):
+    def check_call(self, inputs, targets, sentences):
+        batch, time = inputs.shape[:2]
         if self.windows and sentences is None:
             raise ValueError("windows need sentences: pass the number of each token's sentence.")
+        check_shape("sentences", sentences, batch=batch, time=time)
         if targets is None:
             return
         if not isinstance(targets, list | tuple) or len(targets) != len(self.signals):
@@ -25,12 +29,14 @@ class SupervisedLayer(keras.layers.Layer):
             remedy = "pass a list with the targets of each signal."
             raise ValueError(f"Got {count} targets for {len(self.signals)} signals; {remedy}")
         for (*_, name), pairs in zip(self.signals, targets, strict=True):
-            if len(pairs.shape) != 3 or pairs.shape[-1] != 2:
-                shape = tuple(pairs.shape)
-                raise ValueError(f"Targets of {name} must be pairs, (batch, n, 2); got {shape}.")
+            if not shapes_agree(tuple(pairs.shape), (batch, None, 2)):
+                got = f"{tuple(pairs.shape)} for inputs {tuple(inputs.shape)}"
+                raise ValueError(f"Targets of {name} must be pairs, (batch, n, 2); got {got}.")
+            dtype = keras.backend.standardize_dtype(pairs.dtype)
+            check_position_type(f"Targets of {name}", dtype)
 
     def compute_output_spec(self, inputs, targets=None, sentences=None, **kwargs):
-        self.check_call(targets, sentences)
+        self.check_call(inputs, targets, sentences)
         shapes = self.compute_output_shape(inputs.shape)
         if not self.return_supervised:
             return keras.KerasTensor(shapes, dtype=self.compute_dtype)
@@ -56,8 +62,11 @@ def check_lengths(argument, items, length, description):
 
 
 def target_mask(pairs, time, allowed=None):
-    """Returns the allowed cells among 1-based pairs `(batch, n, 2)`, bool `(batch, time, time)`."""
-    pairs = ops.cast(pairs, "int32")
+    """Returns the allowed cells among 1-based pairs `(batch, n, 2)`, bool `(batch, time, time)`.
+
+    Numbers that are no position, such as fractions and NaN, mark no cell.
+    """
+    pairs = to_positions(pairs)
     batch, count = ops.shape(pairs)[:2]
     inside = ops.logical_and(pairs >= 1, pairs <= time)
     cells = ops.where(ops.all(inside, axis=-1, keepdims=True), pairs, 0)
@@ -100,12 +109,19 @@ def attention_mass(attention, pairs, mask=None):
         The attention mass `(batch,)`, 0 without targets, and the number of rows with a target
         `(batch,)`, both float32.
 
+    Raises:
+        ValueError: if shapes do not match.
+
     Example:
         >>> attention = np.array([[[0.5, 0.5], [0.25, 0.75]]])
         >>> mass, rows = keras_corefmem.layers.attention_mass(attention, np.array([[[2, 1]]]))
         >>> float(mass[0]), float(rows[0])
         (0.25, 1.0)
     """
+    attention, pairs = map(ops.convert_to_tensor, (attention, pairs))
+    batch, time, _ = attention.shape
+    check_shape("pairs", pairs, batch=batch, n=None, ends=2)
+    mask = as_mask(mask, batch=batch, time=time)
     allowed = None if mask is None else ops.logical_and(mask[:, :, None], mask[:, None])
     targets = target_mask(pairs, ops.shape(attention)[1], allowed)
     mass = ops.where(targets, ops.cast(attention, "float32"), 0.0)

@@ -3,8 +3,15 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.masking import MASKED, as_mask, clear_masked, mask_scores
+from keras_corefmem.layers.core.masking import (
+    MASKED,
+    as_long_as,
+    as_mask,
+    clear_masked,
+    mask_scores,
+)
 from keras_corefmem.layers.kernels.buffers import widen
+from keras_corefmem.utils.checks import check_shape
 
 
 class _TwoSequences(keras.layers.Layer):
@@ -16,6 +23,11 @@ class _TwoSequences(keras.layers.Layer):
         if first[-1] != second[-1]:
             names, widths = " and ".join(self.NAMES), f"{first[-1]} and {second[-1]}"
             raise ValueError(f"{names} must be equally wide, got {widths}.")
+
+    def as_many(self, second, first):
+        """Returns the second sequences, which must be as many as the first."""
+        check_shape(self.NAMES[1], second, batch=first.shape[0], time=None, width=None)
+        return as_long_as(second, first)
 
     def compute_mask(self, inputs, previous_mask):
         return previous_mask
@@ -39,7 +51,7 @@ class GatedAttention(_TwoSequences):
         `(batch, time, width)`, masked like the passage.
 
     Raises:
-        ValueError: if passage and question differ in width.
+        ValueError: if passage and question differ in width or in number.
 
     Reference: [Dhingra et al., ACL 2017](https://arxiv.org/abs/1606.01549).
 
@@ -53,6 +65,7 @@ class GatedAttention(_TwoSequences):
         self.check_widths(passage_shape, question_shape)
 
     def call(self, passage, question, question_mask=None):
+        question = self.as_many(question, passage)
         batch, time, _ = question.shape
         question_mask = as_mask(question_mask, "question_mask", batch=batch, time=time)
         question = clear_masked(question, question_mask)
@@ -90,7 +103,7 @@ class BidirectionalAttention(_TwoSequences):
         `(batch, time, 4 · width)`, masked like the context, whose masked tokens count as zeros.
 
     Raises:
-        ValueError: if context and query differ in width.
+        ValueError: if context and query differ in width or in number.
 
     Reference: [Seo et al., ICLR 2017](https://arxiv.org/abs/1611.01603).
 
@@ -107,6 +120,7 @@ class BidirectionalAttention(_TwoSequences):
         self.kernel = self.add_weight(name="kernel", shape=(3 * context_shape[-1], 1))
 
     def call(self, context, query, context_mask=None, query_mask=None):
+        query = self.as_many(query, context)
         batch, time, _ = context.shape
         context_mask = as_mask(context_mask, "context_mask", batch=batch, time=time)
         query_mask = as_mask(query_mask, "query_mask", batch=batch, time=query.shape[1])

@@ -12,7 +12,7 @@ from keras_corefmem.layers.attention.attention_supervision import (
     target_mask,
 )
 from keras_corefmem.layers.core.hash_dropout import HashDropout
-from keras_corefmem.layers.core.masking import as_mask, clear_masked, mask_scores
+from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.utils.checks import check_shares, check_sizes
 
@@ -52,8 +52,8 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     Call arguments:
         inputs: `(batch, time, width)`.
         targets: list of int `(batch, n, 2)`, one for each signal: rows and columns of S, 1-based,
-            0 = padding. Masked tokens and positions out of range do not count, and repeated pairs
-            count once. `None` for no loss.
+            0 = padding. Masked tokens, positions out of range and fractions do not count, and
+            repeated pairs count once. `None` for no loss.
         sentences: int `(batch, time)`, number of the sentence of each token; needed for `windows`.
         mask: bool `(batch, time)`, or `None`. Masked tokens get no attention and output 0.
 
@@ -149,10 +149,12 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
     def call(
         self, inputs, targets=None, sentences=None, mask=None, inputs_mask=None, training=None
     ):
-        self.check_call(targets, sentences)
+        self.check_call(inputs, targets, sentences)
         mask = inputs_mask if mask is None else mask
         mask = as_mask(mask, batch=inputs.shape[0], time=inputs.shape[1])
         inputs = clear_masked(inputs, mask)
+        if self.windows:
+            sentences = as_long_as(sentences[..., None], inputs, 2)[..., 0]
         projected = [layer(inputs) for layer in (self.query, self.key, self.value)]
         # Heads whose attention matrix is needed; the others are fused.
         if training and self.dropout or not _can_fuse(self.compute_dtype):
@@ -209,7 +211,7 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         real = ops.ones((ops.shape(targets[0])[0],)) if mask is None else ops.any(mask, axis=-1)
         count = ops.sum(ops.cast(real, heads[0][0].dtype))
         for pairs, (scores, allowed) in zip(targets, heads, strict=True):
-            cells = target_mask(pairs, ops.shape(scores)[1], allowed)
+            cells = target_mask(as_long_as(pairs, scores), ops.shape(scores)[1], allowed)
             loss, mass, rows = supervise(scores, cells, self.row_weight)
             total = total + ops.sum(loss) / ops.maximum(count, 1.0)
             measured.append(ops.stack([ops.sum(loss), count, ops.sum(mass), ops.sum(rows)]))

@@ -39,7 +39,9 @@ def clear_masked(vectors, mask=None):
 
     Multiplying by the mask would keep NaN and inf, in values or in gradients.
     """
-    return vectors if mask is None else ops.where(mask[..., None], vectors, 0)
+    if mask is None:
+        return vectors
+    return ops.where(as_long_as(mask[..., None], vectors, len(mask.shape)), vectors, 0)
 
 
 def as_long_as(tensor, other, axes=1):
@@ -48,7 +50,8 @@ def as_long_as(tensor, other, axes=1):
     Lengths that are unknown in a graph are compared when it runs, by a concatenation: arithmetic
     would broadcast, and TensorFlow drops a reshape that it infers to change nothing.
     """
-    if None not in (*tensor.shape[:axes], *other.shape[:axes]):
+    known = None not in (*tensor.shape[:axes], *other.shape[:axes])
+    if known or isinstance(tensor, keras.KerasTensor):
         return tensor
     shape = *ops.shape(other)[:axes], *ops.shape(tensor)[axes:-1], 1
     return ops.concatenate([tensor, ops.zeros(shape, tensor.dtype)], axis=-1)[..., :-1]

@@ -4,8 +4,9 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_corefmem.layers.core.masking import as_long_as
 from keras_corefmem.layers.core.serializable import serializable
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_shape, check_sizes
 
 # Smaller ids are padding and the unknown word.
 FIRST_WORD = 2
@@ -74,7 +75,8 @@ class RetrieveSentences(keras.layers.Layer):
         Both end with zeros if there are fewer than k.
 
     Raises:
-        ValueError: if `k` or `hops` is less than 1, or `hops` more than k.
+        ValueError: if `k` or `hops` is less than 1, `hops` more than k, or there are not as many
+            questions as texts.
 
     Example:
         >>> sentences = np.array([[[2, 5], [3, 6], [4, 5]]])
@@ -102,7 +104,9 @@ class RetrieveSentences(keras.layers.Layer):
         return ops.take(ops.scatter(keys, values, (batch * size,)), words + start)
 
     def call(self, sentences, question):
+        check_shape("question", question, batch=sentences.shape[0], words=None)
         sentences, question = (ops.cast(words, "int32") for words in (sentences, question))
+        question = as_long_as(question, sentences)
         # In a sorted sentence, a word is new if it differs from the one before.
         words = ops.sort(sentences, axis=-1)
         new = ops.not_equal(words[..., 1:], words[..., :-1])
@@ -173,6 +177,9 @@ class RestoreSentences(keras.layers.Layer):
     Returns:
         `(batch, time or more, columns)`.
 
+    Raises:
+        ValueError: if the batches differ.
+
     Example:
         >>> restore = keras_corefmem.layers.RestoreSentences()
         >>> rows = restore(np.array([[[7.0], [8.0]]]), np.array([[1, 3]]), np.zeros((1, 4, 5)))
@@ -181,6 +188,9 @@ class RestoreSentences(keras.layers.Layer):
     """
 
     def call(self, values, positions, sentences):
+        batch = values.shape[0]
+        check_shape("positions", positions, batch=batch, k=None)
+        check_shape("sentences", sentences, batch=batch, time=None, words=None)
         k = ops.shape(positions)[1]
         places = ops.cast(_one_hot(positions, ops.shape(sentences)[1]), values.dtype)
         restored = ops.einsum("btk,bkc->btc", places, values[:, :k])

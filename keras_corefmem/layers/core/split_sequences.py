@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.serializable import serializable
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_sizes, shapes_agree
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -21,6 +21,9 @@ class SplitSequences(keras.layers.Layer):
     Returns:
         The states of the first and of the second sequence, without a mask.
 
+    Raises:
+        ValueError: if the first sequence is longer than both, or the batches differ.
+
     Example:
         >>> split = keras_corefmem.layers.SplitSequences()
         >>> first, second = split(np.ones((2, 7, 4)), np.ones((2, 3)))
@@ -29,6 +32,13 @@ class SplitSequences(keras.layers.Layer):
     """
 
     def call(self, states, first):
+        batch, time, _ = states.shape
+        shapes = (batch,), tuple(first.shape[:1])
+        if not shapes_agree(*shapes) or time is not None and (first.shape[1] or 0) > time:
+            raise ValueError(
+                f"first must be a part of states, {tuple(states.shape)}; got shape "
+                f"{tuple(first.shape)}."
+            )
         split = ops.shape(first)[1]
         return states[:, :split], states[:, split:]
 

@@ -5,7 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.rnn.gru import GRUCell
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_shape, check_sizes
 
 
 @serializable
@@ -33,7 +33,7 @@ class AnswerDecoder(keras.layers.Layer):
         Logits of `y_1 … y_length`, float32 `(batch, length, words)`.
 
     Raises:
-        ValueError: if `words` or `length` is less than 1.
+        ValueError: if `words` or `length` is less than 1, or memory and question differ in number.
 
     Reference: the answer module of [Kumar et al., ICML 2016](https://arxiv.org/abs/1506.07285).
 
@@ -56,6 +56,7 @@ class AnswerDecoder(keras.layers.Layer):
         self.output_layer.build((None, units))
 
     def call(self, memory, question):
+        check_shape("question", question, batch=memory.shape[0], features=None)
         state, outputs = memory, []
         previous = ops.zeros((ops.shape(memory)[0], self.words), memory.dtype)
         for _ in range(self.length):

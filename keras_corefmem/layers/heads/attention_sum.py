@@ -6,7 +6,7 @@ from keras import ops
 from keras_corefmem.layers.core.masking import MASKED, clear_masked, mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.buffers import float_type
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_shape, check_sizes
 
 
 @serializable
@@ -31,7 +31,8 @@ class AttentionSum(keras.layers.Layer):
         Logits, float32 `(batch, candidates)`.
 
     Raises:
-        ValueError: if `candidates` holds numbers and `num_candidates` is missing.
+        ValueError: if `candidates` holds numbers and `num_candidates` is missing, or shapes do not
+            match.
 
     Reference: [Kadlec et al., ACL 2016](https://arxiv.org/abs/1603.01547).
 
@@ -53,6 +54,10 @@ class AttentionSum(keras.layers.Layer):
             raise ValueError("num_candidates is needed where candidates holds numbers, not a mask.")
 
     def call(self, passage, query, candidates):
+        batch, time, width = passage.shape
+        check_shape("query", query, batch=batch, width=width)
+        more = {"candidates": None} if len(candidates.shape) == 3 else {}
+        check_shape("candidates", candidates, batch=batch, time=time, **more)
         if len(candidates.shape) == 2:
             numbers = ops.arange(self.num_candidates, dtype=candidates.dtype)
             candidates = ops.logical_and(ops.equal(candidates[:, :, None], numbers), numbers > 0)

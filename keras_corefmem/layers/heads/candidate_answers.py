@@ -7,6 +7,7 @@ import numpy as np
 from keras import ops
 
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.utils.checks import shapes_agree
 
 
 @serializable
@@ -33,7 +34,7 @@ class CandidateAnswers(keras.layers.Layer):
 
     Raises:
         ValueError: if two answers share a token, a token is padding, or the numbers of answers and
-            logits differ.
+            logits, or of texts in `logits` and `words`, differ.
 
     Example:
         >>> head = keras_corefmem.layers.CandidateAnswers([None, 5, 7])
@@ -61,6 +62,9 @@ class CandidateAnswers(keras.layers.Layer):
             raise ValueError(f"There are {logits_shape[-1]} logits, but {count} answer_tokens.")
 
     def call(self, logits, words):
+        if not shapes_agree(logits.shape[:1], words.shape[:1]):
+            shapes = f"{tuple(logits.shape)} and {tuple(words.shape)}"
+            raise ValueError(f"logits and words must be of as many texts; got shapes {shapes}.")
         batch, count = ops.shape(logits)[0], len(self.answer_tokens)
         # In an empty batch, a length of -1 could not be inferred.
         words = ops.reshape(words, (batch, math.prod(ops.shape(words)[1:])))

@@ -35,18 +35,34 @@ def index_edges(sources, degrees=False):
         A pair of `Edges`, for the forward and the backward direction. Backward, each edge is read
         from its target to its source.
 
+    Raises:
+        ValueError: if there are so many edges that 32 bits do not number them.
+
     Example:
         >>> forward, backward = keras_corefmem.layers.index_edges(np.array([[[[0]], [[1]], [[1]]]]))
         >>> np.asarray(forward.sources)[:, 0, 0, 0].tolist()
         [0, 1, 1]
     """
     sources = to_positions(sources)
+    _check_count(sources.shape)
     sources = ops.where(points_back(sources), sources, 0)
     arrays = [ops.transpose(array, (1, 2, 3, 0)) for array in (sources, _link(sources))]
     if not degrees:
         return Edges(*arrays), Edges(*arrays)
     degrees = [ops.cast(ops.transpose(1 + degree), "float32") for degree in _degrees(sources)]
     return tuple(Edges(*arrays, degree[..., None]) for degree in degrees)
+
+
+def _check_count(shape):
+    # Lengths that are unknown yet fail when a graph runs, since no array has that many numbers.
+    if not all(isinstance(length, int) for length in shape):
+        return
+    batch, time, types, edges = shape
+    if batch * types * time * (edges + 1) >= 2**31:
+        raise ValueError(
+            f"{batch} texts of {time} tokens with {types} types of {edges} edges each are more "
+            "than 32 bits can number: read fewer texts at once."
+        )
 
 
 def with_tokens(edges, missing):

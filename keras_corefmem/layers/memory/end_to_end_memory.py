@@ -7,7 +7,7 @@ from keras_corefmem.layers.core.masking import mask_scores
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.embedding.sentence_encoders import encode_words, position_factors
 from keras_corefmem.layers.kernels.buffers import float_type
-from keras_corefmem.utils.checks import check_shares, check_sizes
+from keras_corefmem.utils.checks import check_shape, check_shares, check_sizes
 
 
 @serializable
@@ -44,7 +44,8 @@ class EndToEndMemory(keras.layers.Layer):
         Logits `(batch, answers)` and the attention of every hop `(batch, hops, time)`, float32.
 
     Raises:
-        ValueError: if a size is less than 1, or `time_noise` is not from 0 to 1.
+        ValueError: if a size is less than 1, `time_noise` is not from 0 to 1, or there are not as
+            many questions as texts.
 
     Reference: [Sukhbaatar et al., NIPS 2015](https://arxiv.org/abs/1503.08895).
 
@@ -103,6 +104,7 @@ class EndToEndMemory(keras.layers.Layer):
         return encode_words(vectors, self.factors, ops.not_equal(tokens, 0))
 
     def call(self, sentences, question, training=None):
+        check_shape("question", question, batch=sentences.shape[0], words=None)
         read = ops.any(ops.not_equal(sentences, 0), axis=-1)
         ages = self.ages(read, training)
         vectors = [

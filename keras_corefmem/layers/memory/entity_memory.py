@@ -312,7 +312,8 @@ class EntityOutput(keras.layers.Layer):
         `y` `(batch, units)` and the attention p `(batch, slots)`, float32.
 
     Raises:
-        ValueError: if the activation is unknown, or has slopes for each slot.
+        ValueError: if the activation is unknown, or has slopes for each slot, or shapes do not
+            match.
 
     Reference: [Henaff et al., ICLR 2017](https://arxiv.org/abs/1612.03969), Section 2.3.
 
@@ -336,6 +337,8 @@ class EntityOutput(keras.layers.Layer):
             raise ValueError(f"The PReLU of {self.name} has slopes for each slot: {remedy}")
 
     def call(self, memory, question):
+        batch, _, units = memory.shape
+        check_shape("question", question, batch=batch, units=units)
         scores = widen(ops.einsum("bd,bmd->bm", question, memory))
         attention = ops.softmax(scores, axis=-1)
         summary = ops.einsum("bm,bmd->bd", ops.cast(attention, memory.dtype), memory)

@@ -13,8 +13,9 @@ from keras_corefmem.layers.core.masking import (
 )
 from keras_corefmem.layers.core.serializable import serializable
 from keras_corefmem.layers.kernels.buffers import float_type, widen
+from keras_corefmem.layers.kernels.edges import to_positions
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
-from keras_corefmem.utils.checks import check_shape, check_shares, check_sizes
+from keras_corefmem.utils.checks import check_position_type, check_shape, check_shares, check_sizes
 
 ATTENTIONS = ("gated", "softmax", "attention_gru")
 UPDATES = ("gru", "relu")
@@ -56,7 +57,7 @@ class EpisodicMemory(keras.layers.Layer):
         question: `(batch, units)`.
         supporting_facts: int `(batch, n)`, the 1-based fact f of each of the first passes, padded
             with 0 at the end, for `gate_loss` and `teacher_forcing`. The loss ignores facts that
-            are masked or out of range.
+            are masked, out of range or no integers.
         mask: bool `(batch, time)`, or `None`.
 
     Returns:
@@ -141,9 +142,10 @@ class EpisodicMemory(keras.layers.Layer):
         if self.end_of_passes:
             self.end = self.add_weight(name="end_of_passes", shape=(1, 1, self.units))
 
-    def check_shapes(self, facts, question):
+    def check_shapes(self, facts, question, supporting_facts=None):
         check_shape("facts", facts, batch=None, time=None, units=self.units)
         check_shape("question", question, batch=facts.shape[0], units=self.units)
+        check_shape("supporting_facts", supporting_facts, batch=facts.shape[0], n=None)
 
     def features(self, facts, memory, question):
         """Computes the inputs z of the gate network for all facts, `(batch, time, width)`."""
@@ -182,7 +184,11 @@ class EpisodicMemory(keras.layers.Layer):
     def call(
         self, facts, question, supporting_facts=None, mask=None, facts_mask=None, training=None
     ):
-        self.check_shapes(facts, question)
+        self.check_shapes(facts, question, supporting_facts)
+        if supporting_facts is not None:
+            dtype = keras.backend.standardize_dtype(supporting_facts.dtype)
+            check_position_type("supporting_facts", dtype)
+            supporting_facts = as_long_as(to_positions(supporting_facts), facts)
         mask = facts_mask if mask is None else mask
         mask = as_mask(mask, batch=facts.shape[0], time=facts.shape[1])
         facts, question = clear_masked(facts, mask), as_long_as(question, facts)
@@ -238,7 +244,6 @@ class EpisodicMemory(keras.layers.Layer):
 
 def _supervision_targets(facts, passes, time, end_of_passes):
     """Returns the 1-based column that each pass should attend to, 0 = any, `(batch, passes)`."""
-    facts = ops.cast(facts, "int32")
     count = ops.sum(ops.cast(facts > 0, "int32"), axis=-1, keepdims=True)
     facts = ops.pad(facts[:, :passes], ((0, 0), (0, max(0, passes - facts.shape[1]))))
     facts = ops.where(facts <= time - int(end_of_passes), facts, 0)

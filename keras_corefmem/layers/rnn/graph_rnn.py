@@ -126,7 +126,10 @@ class GraphRNN(keras.layers.Layer):
     def __call__(self, x, *args, **kwargs):
         if isinstance(x, (list, tuple)) and len(x) == 2 and not args and hasattr(x[0], "shape"):
             x, *args = x
-        edges = args[0] if args else kwargs.get(self.EDGES[0])
+        named = kwargs.get(self.EDGES[0])
+        if args and named is not None:
+            raise ValueError(f"{self.EDGES[0]} were given twice: behind the features, and by name.")
+        edges = args[0] if args else named
         if edges is not None:
             kwargs.pop(self.EDGES[0], None)
             args = self.check_edges(edges, getattr(x, "shape", None)), *args[1:]

@@ -223,6 +223,15 @@ def test_bad_calls_are_refused():
             layer(inputs, [pairs, pairs[0]], sentences)
 
 
+def test_targets_that_are_no_integers_do_not_count(rng):
+    layer, x = SupervisedMultiHeadAttention(2, 4, [(0, "a")]), random_features(rng, 1, TIME)
+    for wrong in (2.7, np.nan, np.inf, -1, 3e9):
+        layer(x, [np.array([[[wrong, 1], [1, wrong]]], "float32")])
+        assert ops.convert_to_numpy(layer.measured).tolist() == [[0, 1, 0, 0]]
+    layer(x, [np.array([[[2, 1]]], "float32")])
+    assert layer.measured[0, 3] == 1
+
+
 @pytest.mark.parametrize(
     "make",
     standing_for([SupervisedMultiHeadAttention, AttentionEncoder], [SupervisedMultiHeadAttention]),

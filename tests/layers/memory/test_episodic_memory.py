@@ -234,6 +234,14 @@ def test_weights_may_have_half_precision(kind, dtype):
     assert np.all(np.isfinite(ops.convert_to_numpy(ops.cast(memory, "float32"))))
 
 
+def test_supporting_facts_that_are_no_integers_have_no_loss():
+    facts, question = make_inputs(np.random.default_rng(4))
+    layer = EpisodicMemory(UNITS, PASSES, gate_loss=1.0)
+    for fact, counts in ((1.7, False), (np.nan, False), (3e9, False), (2, True)):
+        layer(facts, question, np.full((BATCH, 1), fact, "float32"))
+        assert (float(layer.losses[0]) > 0) == counts
+
+
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="JAX knows all shapes before")
 @pytest.mark.parametrize(
     "make", standing_for([EpisodicMemory, WordMemory, EntityMemory], [EntityMemory])
