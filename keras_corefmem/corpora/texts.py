@@ -9,7 +9,7 @@ import sys
 import typing
 from collections.abc import Iterable, Iterator
 
-from keras_corefmem.utils.files import Path, digest_of, parse_json, read_text
+from keras_corefmem.utils.files import BadFileError, Path, digest_of, parse_json, read_text
 
 STANDARD_INPUT = "standard input"
 
@@ -132,7 +132,7 @@ class TextReader:
             text = read_text(path, "text")
             self.bytes_read += pathlib.Path(path).stat().st_size
         if not text.strip():
-            raise ValueError(f"{name}: no text in the file, leave it out.")
+            raise BadFileError(f"{name}: no text in the file, leave it out.")
         return Text(text, {"source": pathlib.Path(name).name}, name)
 
 
@@ -146,7 +146,7 @@ def _decode(line, place):
     try:
         return line.decode()
     except UnicodeDecodeError:
-        raise ValueError(f"{place}: no UTF-8 text, convert the file to UTF-8.") from None
+        raise BadFileError(f"{place}: no UTF-8 text, convert the file to UTF-8.") from None
 
 
 def _parse_text(line, place):
@@ -157,13 +157,13 @@ def _parse_json(line, place):
     fields = parse_json(line, place)
     text = fields.pop("text", None) if isinstance(fields, dict) else None
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f'{place}: give an object with a text, as {{"text": "Mary left."}}.')
+        raise BadFileError(f'{place}: give an object with a text, as {{"text": "Mary left."}}.')
     try:
         json.dumps(fields, allow_nan=False)
     except ValueError:
-        raise ValueError(f"{place}: NaN and infinity are no JSON, write null.") from None
+        raise BadFileError(f"{place}: NaN and infinity are no JSON, write null.") from None
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError(f"{place}: half of a surrogate pair in the text, correct it.") from None
+        raise BadFileError(f"{place}: half of a surrogate pair in the text, correct it.") from None
     return Text(text, fields, place)

@@ -42,8 +42,8 @@ class Vocabulary:
         ids: Ids by word, for words that are known or read like a known one.
 
     Raises:
-        ValueError: If a word is empty, repeated or a special, a number is too small, or there are
-            both free symbols and types of unknown words.
+        ValueError: If a word is empty, repeated, a special or no string, a number is too small, or
+            there are both free symbols and types of unknown words.
 
     Example:
         >>> vocabulary = keras_corefmem.text.Vocabulary.from_tokens([["mary", "left"], ["mary"]])
@@ -65,6 +65,9 @@ class Vocabulary:
                 f"and {free_symbols:,}."
             )
         self.known, self.unknown_types = list(words), unknown_types
+        if not all(isinstance(word, str) for word in self.known):
+            wrong = next(word for word in self.known if not isinstance(word, str))
+            raise ValueError(f"`words` must be strings, got {wrong!r:.80}.")
         self.free_symbols = free_symbols
         self.symbols = [f"[symbol {n}]" for n in range(1, free_symbols + 1)]
         others = [f"[unknown {n}]" for n in range(2, unknown_types + 1)]

@@ -1,6 +1,7 @@
 """Files of every form, mutated: readers answer with content, or with one error that names them."""
 
 import functools
+import itertools
 import json
 import os
 import random
@@ -17,8 +18,10 @@ from hypothesis import strategies
 
 import zoo
 from keras_corefmem import corpora, datasets, preprocessing
+from keras_corefmem.corpora.text_annotator import TextAnnotator
 from keras_corefmem.datasets import gap
 from keras_corefmem.datasets.passages import cbt, cnn, emory, lambada, wikihop
+from keras_corefmem.datasets.passages.novel_passages import file_grams
 from keras_corefmem.datasets.sentences import penn, pos, sst
 from keras_corefmem.datasets.stories import babi, simulator
 from keras_corefmem.graphs.formats import conll, corenlp
@@ -157,6 +160,15 @@ KINDS = {
         written("a.jsonl", json.dumps({"text": TEXT, "id": 3}) + "\n"),
         lambda path: list(corpora.TextReader([str(path)])),
     ),
+    "evaluation": Kind(
+        written("a.jsonl", json.dumps({"text": TEXT}) + "\n"),
+        # Long lines have millions of runs of words.
+        lambda path: list(itertools.islice(file_grams(path), 100)),
+    ),
+    "pipeline": Kind(
+        written("meta.json", '{"lang": "en", "name": "x", "version": "1"}'),
+        lambda path: TextAnnotator(str(path.parent)).describe(),
+    ),
     "truecaser": Kind(
         made("a.json", lambda f: Truecaser({"mary": "Mary"}).save(f / "a.json")), Truecaser.load
     ),
@@ -254,10 +266,11 @@ KINDS = {
     ),
 }
 
-# Files of people and other programs, and what may be whole but of something else, or has no file of
-# its own. Damage to all the rest, which the package wrote, is one error.
+# Files that people and other programs alone write, and what may be whole but of something else, or
+# has no file of its own. Damage to all the rest is one error.
 OTHERS = {*list(KINDS)[: list(KINDS).index("truecaser")], "space", "plan", "trials", "run"}
 OTHERS |= {"settings", "vocabulary", "search", "preset", "preset folder", "preprocessor"}
+OTHERS -= {"passages", "conll", "corenlp", "texts", "json texts", "pipeline"}
 
 
 @functools.cache

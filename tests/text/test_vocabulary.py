@@ -55,6 +55,11 @@ def test_words_must_be_distinct(word):
         Vocabulary(["mary", word])
 
 
+def test_words_are_strings():
+    with pytest.raises(ValueError, match="`words` must be strings, got 3"):
+        Vocabulary(["mary", 3])
+
+
 def test_unknown_words_of_several_types():
     vocabulary = Vocabulary(["mary", "."], unknown_types=50)
     assert len(vocabulary) == 4 + 49 and vocabulary.known == ["mary", "."]

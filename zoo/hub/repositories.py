@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from keras_corefmem.utils.extras import extra
+from keras_corefmem.utils.files import read_text
 from zoo.hub import folders
 from zoo.hub.model_card import with_handle
 from zoo.hub.record import Preset
@@ -44,9 +45,9 @@ def upload_preset(uri: str, folder: str | os.PathLike, private: bool = False) ->
         raise ValueError(f"uri must be hf://user/name; got {uri!r}.")
     folder = pathlib.Path(folder).expanduser()
     folders.verify_folder(folder)
+    card = read_text(pathlib.Path(folder, folders.CARD), "Markdown")
     with _clear_errors(uri) as client:
         repository = client.create_repo(name, private=private, exist_ok=True)
-        card = pathlib.Path(folder, folders.CARD).read_text(encoding="utf-8")
         card = with_handle(card, PREFIX + repository.repo_id)
         contents: dict[str, Any] = {name: str(pathlib.Path(folder, name)) for name in folders.FILES}
         contents[folders.CARD] = card.encode()

@@ -16,7 +16,7 @@ from keras_corefmem.datasets.splits import Splits
 from keras_corefmem.text import prose
 from keras_corefmem.text.lexicons import is_abbreviation
 from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters, lower
-from keras_corefmem.utils.files import Path, read_text
+from keras_corefmem.utils.files import BadFileError, Path, read_text
 
 ORIGIN = "https://zenodo.org/records/2630551"
 DEVELOPMENT, TEST = (f"lambada_{part}_plain_text.txt" for part in ("development", "test"))
@@ -101,7 +101,7 @@ def read_passages(path: Path, cased: bool = False) -> list[Example]:
             if not 0 < start < start + length == len(tokens) - 1:
                 raise ValueError(f"{start} and {length} tokens do not make {len(tokens)} less 1")
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-            raise ValueError(
+            raise BadFileError(
                 f"{path}:{number}: not the expected JSON ({type(error).__name__}: {error}), "
                 "make the file with `corefmem passages`."
             ) from error

@@ -8,13 +8,13 @@ import pathlib
 import shutil
 import sys
 import tarfile
-import tempfile
 import urllib.request
 import zlib
 
 import rich.progress
 
 from keras_corefmem.utils.files import Path, digest_of
+from keras_corefmem.utils.locks import FULL, naming_full, partial_folder
 
 # The official home, ParlAI's mirror, and the copy of the examples of Keras.
 HOMES = (
@@ -55,6 +55,7 @@ def download(cache_dir: Path | None = None, origin: str | None = None) -> str:
     Raises:
         FileNotFoundError: if no home has them, with the reason for each.
         ValueError: if the folder in the cache lacks a file, or a file is not that of version 1.2.
+        OSError: if nothing can be written to the cache, or its disk is full.
     """
     cache = cache_folder(cache_dir)
     folder = cache / FOLDER
@@ -69,13 +70,14 @@ def download(cache_dir: Path | None = None, origin: str | None = None) -> str:
 
 
 def _download(cache, homes):
-    cache.mkdir(parents=True, exist_ok=True)
     tried = []
     for home in homes:
-        with tempfile.TemporaryDirectory(prefix=".babi-", dir=cache) as temporary:
+        with naming_full(cache / FOLDER), partial_folder(cache / FOLDER) as temporary:
             try:
                 unpacked = _unpack(_fetch(home, temporary), temporary)
             except (OSError, ValueError, http.client.HTTPException) as error:
+                if isinstance(error, OSError) and error.errno in FULL:
+                    raise
                 tried.append(f"{home}: {error}")
                 continue
             try:

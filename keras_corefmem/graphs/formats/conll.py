@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from keras_corefmem.graphs.annotation import Annotation, Mention, head_of
-from keras_corefmem.utils.files import Path, read_text, replacing
+from keras_corefmem.utils.files import BadFileError, Path, read_text, replacing
 
 NONE = ("", "-", "_")
 WORD, TAG = 3, 4
@@ -48,26 +48,28 @@ def read_conll(path: Path) -> list[tuple[str, Annotation]]:
         place = f"{path}:{number}"
         if line.startswith("#begin document"):
             if name is not None:
-                raise ValueError(f"{place}: a document begins inside another, end that one first.")
+                raise BadFileError(
+                    f"{place}: a document begins inside another, end that one first."
+                )
             header = _BEGIN.fullmatch(line.strip())
             if header is None:
-                raise ValueError(f"{place}: write `#begin document (name); part 0`.")
+                raise BadFileError(f"{place}: write `#begin document (name); part 0`.")
             name, body = f"{header[1]}; part {int(header[2] or 0)}", []
         elif line.startswith("#end document"):
             if name is None:
-                raise ValueError(f"{place}: no #begin document before this #end document.")
+                raise BadFileError(f"{place}: no #begin document before this #end document.")
             documents.append((name, _annotation(name, body, place)))
             name = None
         elif name is not None:
             body.append((line, place))
         elif line.strip() and not line.startswith("#"):
-            raise ValueError(f"{place}: a token outside a document, begin with #begin document.")
+            raise BadFileError(f"{place}: a token outside a document, begin with #begin document.")
     if name is not None:
-        raise ValueError(
+        raise BadFileError(
             f"{path}:{len(lines)}: no #end document for {name!r:.80}; is the file truncated?"
         )
     if not documents:
-        raise ValueError(f"{path}: no document in the file, pass a {_FORM} file.")
+        raise BadFileError(f"{path}: no document in the file, pass a {_FORM} file.")
     return documents
 
 
@@ -84,13 +86,15 @@ def _annotation(name, body, end):
             count = max(len(columns), LEAST_COLUMNS)
         if len(columns) != count:
             expected = f"{count} or more" if begins else count
-            raise ValueError(
+            raise BadFileError(
                 f"{place}: {len(columns)} columns, expected {expected}, as many on every line of a "
                 "sentence."
             )
         word = columns[WORD]
         if not word or " " in word:
-            raise ValueError(f"{place}: {word!r:.80} is no word, column {WORD + 1} must have one.")
+            raise BadFileError(
+                f"{place}: {word!r:.80} is no word, column {WORD + 1} must have one."
+            )
         if begins:
             sentences.append(len(rows))
             begins = False
@@ -101,9 +105,9 @@ def _annotation(name, body, end):
     unclosed = [mention for mentions in opened.values() for mention in mentions]
     if unclosed:
         place = min(unclosed)[1]
-        raise ValueError(f"{place}: this mention is not closed before {end}, #end document.")
+        raise BadFileError(f"{place}: this mention is not closed before {end}, #end document.")
     if not rows:
-        raise ValueError(f"{end}: the document {name!r:.80} has no tokens, leave it out.")
+        raise BadFileError(f"{end}: the document {name!r:.80} has no tokens, leave it out.")
     words, tags = ([columns[index] for columns in rows] for index in (WORD, TAG))
     text, starts = _spaced(words, sentences)
     chains = [chains[chain] for chain in sorted(chains)]
@@ -114,13 +118,13 @@ def _annotation(name, body, end):
 def _add_part(part, token, place, opened, chains):
     match = _PART.fullmatch(part)
     if match is None or not (match[1] or match[3]):
-        raise ValueError(f"{place}: coreference {part!r:.80} is none of `(3`, `3)`, `(3)`.")
+        raise BadFileError(f"{place}: coreference {part!r:.80} is none of `(3`, `3)`, `(3)`.")
     chain = int(match[2])
     if match[1]:
         opened[chain].append((token, place))
     if match[3]:
         if not opened[chain]:
-            raise ValueError(
+            raise BadFileError(
                 f"{place}: {part!r:.80} closes a mention of chain {chain} that was not opened."
             )
         start, _ = opened[chain].pop()

@@ -12,7 +12,7 @@ from keras_corefmem.graphs.formats.corenlp_offsets import (
     put_together,
     units_before,
 )
-from keras_corefmem.utils.files import Path, load_json, write_json
+from keras_corefmem.utils.files import BadFileError, Path, load_json, write_json
 
 DEPENDENCIES = "basicDependencies"
 ROOT = "ROOT"
@@ -44,7 +44,7 @@ def read_corenlp(path: Path, text: str | None = None) -> Annotation:
     try:
         return from_corenlp(content, text)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise BadFileError(f"{path}: {error}") from error
 
 
 def from_corenlp(content: dict[str, Any], text: str | None = None) -> Annotation:

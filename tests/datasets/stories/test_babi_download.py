@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from keras_corefmem.datasets.stories import babi, babi_download
+from tests.support.disks import fill, small_disk
 
 FILES = {
     f"tasks_1-20_v1-2/{folder}/qa1{name}_{part}.txt": f"{folder} {part}".encode()
@@ -153,6 +154,32 @@ def test_another_process_was_faster(homes, tmp_path, monkeypatch, content):
     else:
         assert Path(babi.download(tmp_path), "en-valid/qa1_test.txt").is_file()
     assert os.listdir(tmp_path / "datasets") == ["tasks_1-20_v1-2"]
+
+
+def test_what_a_killed_download_left_goes_at_the_next(homes, tmp_path):
+    contents, _ = homes
+    contents["first"] = WHOLE, 0
+    child = os.fork()
+    if not child:
+        babi_download._unpack = lambda *_: os._exit(9)
+        babi.download(tmp_path)
+    os.waitpid(child, 0)
+    (left,) = os.listdir(tmp_path / "datasets")
+    assert os.listdir(tmp_path / "datasets" / left) == ["babi.tar.gz"]
+    babi.download(tmp_path)
+    assert os.listdir(tmp_path / "datasets") == ["tasks_1-20_v1-2"]
+
+
+def test_disks_that_are_full_or_for_reading_are_named(homes, tmp_path):
+    homes[0]["first"] = WHOLE, 0
+    with small_disk(tmp_path / "full", 2**20) as disk:
+        fill(disk)
+        with pytest.raises(OSError, match="v1-2 cannot be written .*: make room on its disk"):
+            babi.download(disk)
+        assert not list(disk.rglob(".*"))
+    with small_disk(tmp_path / "read", 2**20, "ro") as disk:
+        with pytest.raises(OSError, match="Nothing can be written to .*: choose another folder"):
+            babi.download(disk)
 
 
 @pytest.mark.parametrize("origin", ["http://127.0.0.1:9/none", "file:///none", "none"])

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 import sys
 
 import numpy as np
@@ -191,7 +192,11 @@ def test_what_cannot_be_uploaded(hub, folder, tmp_path):
         zoo.upload_preset("me/reader", folder)
     with pytest.raises(FileNotFoundError, match="config.json: no such file"):
         zoo.upload_preset("hf://me/empty", tmp_path)
-    assert "me/empty" not in hub.repositories
+    shutil.copytree(folder, tmp_path / "latin")
+    (tmp_path / "latin/README.md").write_bytes(b"\xe9")
+    with pytest.raises(ValueError, match="latin/README.md: no UTF-8 text, pass a Markdown file"):
+        zoo.upload_preset("hf://me/latin", tmp_path / "latin")
+    assert not {"me/empty", "me/latin"} & hub.repositories.keys()
 
 
 def test_uploading_needs_a_token(hub, folder, monkeypatch):
