@@ -15,6 +15,8 @@ from zoo.experiments.results import SEED
 
 # Number of examples of which models are made to see what they read.
 FEW = 200
+# Arguments of Keras' `fit` that the data and the settings of a trial take the place of.
+TAKEN = "x", "y", "batch_size", "shuffle", "sample_weight", "validation_split"
 
 
 class ZooHyperModel(keras_tuner.HyperModel):
@@ -22,7 +24,8 @@ class ZooHyperModel(keras_tuner.HyperModel):
 
     `build` calls the model's `from_examples` and `compile`, as users do. `fit` trains on batches of
     the training part for all `epochs`, and validates on the validation part. Only `corefmem search`
-    stops early by `patience`, and validates averaged weights.
+    stops early by `patience`, and validates averaged weights. All executions of a trial have its
+    seed, and so the same result: let the space choose a `seed` instead of `executions_per_trial`.
 
     Args:
         model: name of a model of the zoo.
@@ -121,8 +124,19 @@ class ZooHyperModel(keras_tuner.HyperModel):
         train, *_ = self._draw_parts(settings)
         return training.make_model(train, settings)
 
-    def fit(self, hp: keras_tuner.HyperParameters, model: keras.Model, **kwargs: Any) -> Any:
-        """Trains a model made by `build`, with the arguments of Keras' `fit`."""
+    def fit(
+        self, hp: keras_tuner.HyperParameters, model: keras.Model, *args: Any, **kwargs: Any
+    ) -> Any:
+        """Trains a model made by `build`, with further arguments of Keras' `fit`.
+
+        Raises:
+            ValueError: if one of them is about data or batches, which this brings itself.
+        """
+        if taken := [*TAKEN[: len(args)], *(name for name in TAKEN if name in kwargs)]:
+            raise ValueError(
+                f"search takes no {taken[0]}: data are those of ZooHyperModel(…, splits), and "
+                "batch_size is one of its settings, ZooHyperModel(…, batch_size=32)."
+            )
         settings = self.experiment(hp.values).settings
         train, valid, _ = self._draw_parts(settings)
         batches = training.batch_parts(model, (train, valid, []), settings)

@@ -57,6 +57,20 @@ def test_models_are_what_their_users_make(model, space, arguments):
     assert float(rate) == pytest.approx(settings.learning_rate)
 
 
+@pytest.mark.parametrize(
+    "args, kwargs, name",
+    [
+        ([STORIES], {}, "x"),
+        ([], {"batch_size": 4}, "batch_size"),
+        ([], {"shuffle": False}, "shuffle"),
+    ],
+)
+def test_searches_refuse_data_and_batches_of_their_own(args, kwargs, name):
+    hyper_model = make("qdren", {"slots": [2, 3]})
+    with pytest.raises(ValueError, match=f"search takes no {name}: .* batch_size=32"):
+        hyper_model.fit(None, None, *args, epochs=1, **kwargs)
+
+
 def test_what_is_chosen_goes_before_what_is_fixed():
     hyper_model = make("ren", {"slots": [7], "batch_size": [5]}, slots=3, units=6)
     settings = hyper_model.experiment({"slots": 7, "batch_size": 5, "tuner/epochs": 2}).settings

@@ -40,6 +40,7 @@ def evaluate(
     from keras_corefmem.datasets.registry import JSON_LINES, check_part
     from keras_corefmem.preprocessing import LanguagePreprocessor
     from keras_corefmem.utils.files import digest_of
+    from zoo.architectures.checks import warn_of_unknown_answers
     from zoo.experiments import data
     from zoo.hub import describe_data
     from zoo.reading import annotate_for, preprocessor_of
@@ -91,7 +92,10 @@ def evaluate(
             raise ValueError(f"{chosen} is no real text: leave --annotator and --truecaser out.")
         preprocessor = preprocessor_of(reader)
         examples = annotate_for(preprocessor, examples, annotator, truecaser, *options)
-    result = measure(reader, reader.batches(examples))
+    batches = reader.batches(examples)
+    if chosen.endswith(JSON_LINES):
+        warn_of_unknown_answers(preprocessor_of(reader), batches.encoded, examples)
+    result = measure(reader, batches)
     count = result["count"]
     reads_texts = isinstance(preprocessor_of(reader), LanguagePreprocessor)
     counted = "words" if reads_texts else described.counted

@@ -31,8 +31,9 @@ def stream(
 ) -> tf.data.Dataset:
     """Streams batches of questions from a folder of records, with few of them in memory.
 
-    Features are those of `Batches`. Passages are grouped by length. Empty rows, and rows whose
-    answer is not a candidate of their passage, have weight 0.
+    Features are those of `Batches`. Passages are grouped by length; what is left over in the end
+    moves to the next longer length, so that at most one batch has empty rows. These, and rows whose
+    answer is not a candidate of their passage, have weight 0; Keras' mean loss counts them too.
 
     Args:
         folder: a folder that `corefmem annotate --dataset` wrote.
@@ -88,9 +89,14 @@ def stream(
             if len(waiting[length]) == batch_size:
                 yield collate(waiting[length], length)
                 waiting[length] = []
+        rest, width = list[Any](), 0
         for length, rows in waiting.items():
-            if rows:
-                yield collate(rows, length)
+            rest, width = rest + rows, length if rows else width
+            if len(rest) >= batch_size:
+                yield collate(rest[:batch_size], width)
+                rest = rest[batch_size:]
+        if rest:
+            yield collate(rest, width)
 
     empty, *others = collate([], 1)
     specs = {n: tf.TensorSpec(_shape_of(n, array), array.dtype) for n, array in empty.items()}

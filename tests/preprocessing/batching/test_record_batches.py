@@ -59,6 +59,8 @@ def test_a_stream_has_every_question_as_it_is_encoded(folder, examples, preproce
     assert batches.element_spec[0]["passage"].shape.as_list() == [8, None]
     rows = list(rows_of(batches))
     assert len(rows) == 50 and sum(weight for _, _, weight in rows) == 49
+    # Only the last batch has empty rows.
+    assert len(seen) == 7 and all(f["passage"].any(axis=1).all() for f, *_ in seen[:-1])
     by_words = {preprocessor.encode(x).passage.tobytes(): preprocessor.encode(x) for x in examples}
     for row, answer, _ in rows:
         width = len(row["passage"])

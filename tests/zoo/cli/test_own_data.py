@@ -86,6 +86,18 @@ def test_a_file_that_changed_since_training_is_named(tmp_path, monkeypatch, caps
         file.write_text(before)
 
 
+def test_answers_that_a_model_does_not_know_are_named(tmp_path, monkeypatch, capsys):
+    result = {"accuracy": 0.0, "count": 4, "calibration_error": 0.0, "wrong": [0, 1, 2, 3]}
+    monkeypatch.setattr("zoo.training.evaluate", lambda reader, batches: result)
+    path, model = tmp_path / "my.jsonl", tmp_path / "model.keras"
+    stories = simulator.simulate(1, 20)
+    NGramClassifier.from_examples(stories).save(model)
+    rows = [*map(vars, stories[:3]), {**vars(stories[3]), "answer": "moon"}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.warns(UserWarning, match="^25% of the answers were not learned .* 'moon': "):
+        printed(capsys, "evaluate", model, "--dataset", path)
+
+
 def test_the_task_that_a_model_was_trained_on_is_none_of_another_data_set(
     tmp_path, monkeypatch, capsys
 ):
