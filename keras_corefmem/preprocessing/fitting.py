@@ -83,9 +83,27 @@ def fit_preprocessor(
         raise ValueError("A span_sum needs the candidates of annotated examples.")
     if head not in ("auto", *HEADS):
         raise ValueError(f"answer_head must be one of {', '.join(HEADS)}; got {head!r}.")
-    kwargs["tokenizer"], tokenize = tokenizer, get_tokenizer(tokenizer)
-    examples = recut(examples, tokenize)
-    entity_words = kwargs.pop("entity_words", None)
+    examples = recut(examples, get_tokenizer(tokenizer))
+    fit = _fitter(examples, tagger, tokenizer=tokenizer, **kwargs)
+    fitted = fit(lemmatizer)
+    if head == "classification":
+        return fitted, head
+    missing = _unmentioned(fitted, examples)
+    if missing and lemmatizer is None:
+        linked = _linked(fit, examples, language, get_tokenizer(tokenizer))
+        partly = head == "pointer_or_class"
+        fitted, missing = _best_linked(fitted, missing, linked, examples, partly)
+    return fitted, _choose_head(head, missing, examples)
+
+
+def _fitter(
+    examples: Sequence[Example],
+    tagger: Callable[[str], Any] | None,
+    entity_words: Any = None,
+    **kwargs: Any,
+) -> Callable[..., ReaderPreprocessor]:
+    """Returns a function from a lemmatizer, and further entity words, to a preprocessor."""
+    tokenize = get_tokenizer(kwargs["tokenizer"])
     words: frozenset[str] = frozenset()
     if entity_words is None and tagger:
         words = words.union(tagged_entity_words(examples, tagger, tokenize))
@@ -99,31 +117,46 @@ def fit_preprocessor(
         options = {**kwargs, "entity_words": learned if entity_words is None else entity_words}
         return ReaderPreprocessor.fit(examples, lemmatizer=get_lemmatizer(lemmatizer), **options)
 
-    plain = fit(lemmatizer)
-    if head == "classification":
-        return plain, head
-    missing = _unmentioned(plain, examples)
+    return fit
 
-    def attempts() -> Iterator[ReaderPreprocessor]:
-        if language:
-            yield fit(language)
-        if forms := learn_word_forms(examples, tokenize):
-            yield fit(lambda word: forms.get(word, word), forms)
 
-    for linked in attempts() if missing and lemmatizer is None else ():
-        left = _unmentioned(linked, examples)
-        if not left or head == "pointer_or_class" and len(left) < len(missing):
-            plain, missing = linked, left
+def _linked(
+    fit: Callable[..., ReaderPreprocessor],
+    examples: Sequence[Example],
+    language: str | None,
+    tokenize: Callable[[str], list[str]],
+) -> Iterator[ReaderPreprocessor]:
+    """Yields preprocessors that link words by lemma, then by learned forms."""
+    if language:
+        yield fit(language)
+    if forms := learn_word_forms(examples, tokenize):
+        yield fit(lambda word: forms.get(word, word), forms)
+
+
+def _best_linked(fitted, missing, linked, examples, partly):
+    """Returns the first preprocessor that finds all answers or, if `partly`, more of them.
+
+    With it come the examples whose answers are still missing.
+    """
+    for each in linked:
+        left = _unmentioned(each, examples)
+        if not left or partly and len(left) < len(missing):
+            fitted, missing = each, left
         if not missing:
             break
+    return fitted, missing
+
+
+def _choose_head(head: str, missing: Sequence[Example], examples: Sequence[Example]) -> str:
+    """Chooses the answer head by the examples whose answers are not in their passages."""
     if head == "pointer_or_class":
-        return plain, head
+        return head
     if not missing:
-        return plain, "pointer_sum"
+        return "pointer_sum"
     if head == "auto" and all(example.answer == NO_ANSWER for example in missing):
-        return plain, "pointer_or_class"
+        return "pointer_or_class"
+    first = missing[0]
     if head == "pointer_sum":
-        first = missing[0]
         raise ValueError(
             f"{first.source or 'A training example'}: the answer {first.answer!r} is no word "
             "of the passage, so that no pointer-sum can find it; leave the example out, or take "
@@ -133,11 +166,11 @@ def fit_preprocessor(
     if len(missing) <= FEW * len(examples) and len(group_by_kind(examples)) == 1:
         warnings.warn(
             f"{len(missing)} of {len(examples)} training answers are no words of their passages, "
-            f"such as {missing[0].answer!r:.80}: answers are classes, and none is pointed at. Give "
+            f"such as {first.answer!r:.80}: answers are classes, and none is pointed at. Give "
             'answer_head="pointer_or_class", or "classification" if that is meant.',
-            stacklevel=3,
+            stacklevel=4,
         )
-    return plain, "classification"
+    return "classification"
 
 
 def _unmentioned(preprocessor: ReaderPreprocessor, examples: Sequence[Example]) -> list[Example]:

@@ -202,11 +202,25 @@ def _jax_predictor(model):
             return model(features, training=False)
 
     def predict(features):
-        values = [variable.value for variable in variables]
+        values = [variable._value for variable in variables]
         arrays = {name: np.asarray(features[name], dtype) for name, dtype in types.items()}
-        return keras.tree.map_structure(keras.ops.convert_to_numpy, call(values, arrays))
+        if not _in_use(values):
+            try:
+                return keras.tree.map_structure(keras.ops.convert_to_numpy, call(values, arrays))
+            except (RuntimeError, ValueError):
+                if not _in_use(values):
+                    raise
+        raise RuntimeError(
+            f"{model.name} cannot be read while fit, evaluate or predict compute with its weights, "
+            "which JAX overwrites: read it afterwards, or between epochs, or read a copy of it."
+        )
 
     return predict
+
+
+def _in_use(values):
+    # Keras takes the values from the variables while JAX computes, and lets it reuse their memory.
+    return any(value is None or value.is_deleted() for value in values)
 
 
 PREDICTORS = {"tensorflow": _tensorflow_predictor, "jax": _jax_predictor}

@@ -37,6 +37,13 @@ OF_SOFTMAX = (
 class MeanLoss(keras.metrics.Mean):
     """Mean of the losses of batches, weighted by their answers, which is logged as `loss`."""
 
+    def update_state(self, values, sample_weight=None):
+        if sample_weight is not None:
+            # The step in which TensorFlow finds no more data runs whatever does not need them.
+            needed = ops.isnan(ops.sum(values))
+            sample_weight = ops.where(needed, sample_weight, sample_weight)
+        return super().update_state(values, sample_weight)
+
     def result(self):
         return {"loss": super().result()}
 

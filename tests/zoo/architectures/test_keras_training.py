@@ -42,6 +42,45 @@ def test_batches_of_training_are_evaluated_as_their_examples():
     assert batches.mean_of_rows
 
 
+@pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="TensorFlow knows no length")
+def test_data_of_unknown_number_have_the_mean_of_their_batches():
+    import tensorflow as tf
+
+    model = make(optimizer=keras.optimizers.SGD(0.0))
+    batches = model.batches(STORIES[:16], 8)
+    expected = pytest.approx(model.evaluate(batches, verbose=0, return_dict=True), rel=1e-5)
+    specs = keras.tree.map_structure(lambda a: tf.TensorSpec(a.shape, a.dtype), batches[0])
+    data = tf.data.Dataset.from_generator(
+        lambda: map(batches.__getitem__, range(2)), output_signature=specs
+    )
+    assert model.evaluate(data, verbose=0, return_dict=True) == expected
+    history = model.fit(data, verbose=0).history
+    assert {name: history[name][0] for name in ("loss", "accuracy")} == expected
+
+
+def test_weights_of_samples_and_of_classes_are_multiplied():
+    model = make(optimizer=keras.optimizers.SGD(0.1))
+    batches, weights = model.batches(STORIES[:8], 8), {0: 2.0, 1: 0.5}
+    initial = model.get_weights()
+    model.fit(batches, class_weight=weights, verbose=0)
+    expected = model.get_weights()
+    model.set_weights(initial)
+    model.train_on_batch(*batches[0], class_weight=weights)
+    for once, again in zip(expected, model.get_weights(), strict=True):
+        np.testing.assert_allclose(once, again, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["y", "sample_weight", "validation_split"])
+def test_batches_come_without_what_they_hold(name):
+    model, value = make(), 0.5 if name == "validation_split" else np.ones(8)
+    batches = model.batches(STORIES[:8], 8)
+    with pytest.raises(ValueError, match=f"{name} is for arrays"):
+        model.fit(batches, verbose=0, **{name: value})
+    if name != "validation_split":
+        with pytest.raises(ValueError, match=f"{name} is for arrays"):
+            model.evaluate(batches, verbose=0, **{name: value})
+
+
 class Length(keras.layers.Layer):
     """Adds the mean over examples of their first word to the loss."""
 

@@ -1,6 +1,7 @@
 """What every model of the zoo promises."""
 
 import concurrent.futures
+import functools
 import inspect
 import re
 
@@ -144,6 +145,18 @@ def test_threads_share_a_model():
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda n: model.read(*texts[n % 2]), range(160)))
     assert found == expected * 80
+
+
+def test_models_are_read_while_keras_evaluates_or_say_that_they_cannot():
+    model, text = shared("as-coref-gru"), (STORIES[0].passage, STORIES[0].question)
+    expected, found, reader = model.read(*text), [], keras.callbacks.Callback()
+    if keras.backend.backend() == "jax":
+        refused = functools.partial(pytest.raises, RuntimeError, model.read, *text)
+        reader.on_test_batch_end = lambda batch, logs: found.append(refused().match("afterwards"))
+    else:
+        reader.on_test_batch_end = lambda batch, logs: found.append(model.read(*text) == expected)
+    model.evaluate(STORIES[:4], batch_size=4, verbose=0, callbacks=[reader])
+    assert found == [True] and model.read(*text) == expected
 
 
 @pytest.mark.filterwarnings("ignore:The model does not know")
