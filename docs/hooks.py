@@ -44,7 +44,9 @@ def reference(room):
     """Page of the public names of a room, each described where it is defined."""
     module = importlib.import_module(room)
     parts = [f"# {room}", (module.__doc__ or "").strip()]
-    things = {f"{room}.{name}": getattr(module, name) for name in sorted(module.__all__)}
+    names = [f"{room}.{name}" for name in sorted(module.__all__)]
+    # Rooms have pages of their own.
+    things = {name: getattr(module, name[len(room) + 1 :]) for name in names if name not in ROOMS}
     if room == "zoo":
         model = module.GatedAttentionReader
         things |= {f"model.{name}": getattr(model, name) for name in METHODS}

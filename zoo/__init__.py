@@ -15,6 +15,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
+    submodules=["experiments", "reading", "reports", "training"],
     submod_attrs={
         "architectures": [
             "AttentionSumReader",

@@ -247,7 +247,10 @@ class AnnotatedExample(Example):
             )
         names = "candidates", "edges", "kinds", "source", "annotator", "truecaser"
         known = {name: fields[name] for name in names if name in fields}
-        start = annotation.starts.index(fields["question_start"])
+        text, character = annotation.text, fields["question_start"]
+        if text != " ".join(annotation.tokens):
+            known["written"] = text[:character], text[character:]
+        start = annotation.starts.index(character)
         # A document may begin with a space.
         documents = fields.get("document_starts") or ()
         known["document_starts"] = [bisect.bisect_left(annotation.starts, n) for n in documents]

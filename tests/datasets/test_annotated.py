@@ -134,3 +134,15 @@ def test_readers_cut_what_was_annotated_by_default():
     assert annotate_examples([linked], tokenizer=str.split)[0].edges == linked.edges
     cut = Example(["Hall saw Rome ."], "And Hall", "Rome", edges=[(1, 3, "near")])
     assert annotate_examples([cut])[0].edges == cut.edges
+
+
+@pytest.mark.parametrize("name", ["words", "spaces", "prose", "penn"])
+def test_records_of_raw_text_are_cut_by_each_reader(name):
+    passage, question = "\u201cRome?\u201d Mary didn't  say. She left.", "Who left Rome?"
+    text, fields = to_text(Example((passage,), question, "Mary"))
+    (annotation,) = annotate([text], "exact")
+    example, cut = AnnotatedExample.from_record(annotation, fields), get_tokenizer(name).cased
+    recut = example.recut(cut)
+    assert [recut.passage.split(), recut.question.split()] == [cut(passage), cut(question)]
+    (linked,) = (n for n, token in enumerate(cut(passage)) if "Rome" in token)
+    assert [n for n, chain in enumerate(recut.chain_ids) if chain][0] == linked

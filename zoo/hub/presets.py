@@ -121,7 +121,7 @@ def _find(name: str, folder: str | os.PathLike | None) -> pathlib.Path:
     advice = f"did you mean {near}? zoo.presets() lists all" if near else "zoo.presets() lists all"
     raise ValueError(
         f"There is no preset {name!r}; {advice}. Those that the wheel leaves out are in the folder "
-        "presets/ of the repository: give it as folder=."
+        "presets/ of the repository: install that, or give from_preset the folder, folder=."
     )
 
 

@@ -68,7 +68,7 @@ def test_no_two_readers_of_studies_share_a_name():
 def test_an_unknown_name_brings_near_matches(saved):
     with pytest.raises(ValueError, match="no preset 'ga_mage_babi_2'; did you mean ga_mage_gru_"):
         zoo.from_preset("ga_mage_babi_2", folder=saved[1])
-    message = "no preset 'nothing'.* in the folder presets/ of the repository: give it as folder="
+    message = "no preset 'nothing'.* in the folder presets/ of the repository: install that, or"
     with pytest.raises(ValueError, match=message):
         zoo.from_preset("nothing")
 
