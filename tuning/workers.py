@@ -53,29 +53,34 @@ def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]
             before, ended = ended, set(search.finished_trials())
             if ended - before:
                 deaths.clear()
-            for name in names:
-                process = running.get(name)
-                if process is None or process.is_alive():
-                    continue
-                del running[name]
-                if process.exitcode == 0:
-                    continue
+            for name, status in remove_failed(running).items():
                 if not complaints.empty():
                     raise OSError(complaints.get())
                 deaths[name] += 1
                 if deaths[name] > search.PATIENCE:
                     raise ChildProcessError(
                         f"{name} died {deaths[name]} times and no trial ended, the last exit "
-                        f"status is {process.exitcode}; the same command continues."
+                        f"status is {status}; the same command continues."
                     )
-                if name == "chief":
-                    end(running, search)
-                    port = free_port()
-                for missing in names if name == "chief" else [name]:
-                    begin(missing)
+                if name != "chief":
+                    begin(name)
+                    continue
+                end(running, search)
+                port = free_port()
+                for each in names:
+                    begin(each)
+                break
         report_new()
     finally:
         end(running, search)
+
+
+def remove_failed(running: dict[str, Any]) -> dict[str, int]:
+    """Removes processes that ended, and returns the exit status of those that failed."""
+    over = {name: process for name, process in running.items() if not process.is_alive()}
+    for name in over:
+        del running[name]
+    return {name: process.exitcode for name, process in over.items() if process.exitcode}
 
 
 def end(running: dict[str, Any], search: "Search") -> None:

@@ -1,7 +1,7 @@
 """`corefmem evaluate`."""
 
 import warnings
-from typing import Literal
+from typing import Any, Literal
 
 from zoo.cli.options import (
     ANNOTATOR,
@@ -35,11 +35,7 @@ def evaluate(
 
     check_truecaser(annotator, truecaser)
     reader = load_model(model)
-    from keras_corefmem import datasets
-    from keras_corefmem.datasets.example import count_kinds
     from keras_corefmem.datasets.registry import JSON_LINES, check_part
-    from keras_corefmem.preprocessing import LanguagePreprocessor
-    from keras_corefmem.utils.files import digest_of
     from zoo.architectures.checks import warn_of_unknown_answers
     from zoo.experiments import data
     from zoo.hub import describe_data
@@ -47,45 +43,19 @@ def evaluate(
     from zoo.training import evaluate as measure
 
     known = describe_data(model)
-    chosen = dataset or known.get("dataset")
-    if data_dir and not dataset and chosen in (None, "simulator"):
-        chosen = "babi"
-    before = known.get("dataset")
-    # The recorded task, folder and language do not apply to another data set.
-    same = known if chosen == before else {}
-    if task is None and (same or {chosen, before} <= {*OF_BABI}):
-        task = known.get("task")
-    if task is None and chosen and (before or not data.find(chosen).tasks):
-        task = data.find(chosen).first_task
-    if chosen is None or task is None:
-        raise ValueError(f"{model} does not say what it was trained on: give --dataset, --task.")
-    place = data_dir or same.get("data_dir"), language or same.get("language")
+    chosen, task = choose_data(model, known, dataset, task, data_dir)
+    # What is known of other data does not apply.
+    known = known if chosen == known.get("dataset") else {}
     # A file that the model was not trained on has no parts.
-    whole = chosen.endswith(JSON_LINES) and not same
+    whole = chosen.endswith(JSON_LINES) and not known
     described, annotates = data.find(chosen), annotator or truecaser
     if whole and part:
         raise ValueError(f"--part {part}: all of {chosen} is measured; leave it out.")
     data.check_places(chosen, data_dir, language)
     part = part or described.reported
     check_part(chosen, part)
-    field = "test" if part == described.reported else part
-    if whole:
-        data.find(chosen, task)
-        examples = datasets.as_examples(chosen)
-    elif part != described.reported and part == "test":
-        examples = datasets.load_test(chosen, task, place[0])
-    elif annotates and described.from_record:
-        examples = datasets.load(chosen, task, *place, cased=described.cased)
-        examples = getattr(examples, field)
-    else:
-        examples = getattr(data.load(chosen, task, *place, same.get("valid")), field)
-        for path, digest in same.get("content", {}).items():
-            if digest_of(path) != digest:
-                warnings.warn(
-                    f"{path} has changed since {model} was trained: {part} may hold questions "
-                    "that it was trained on.",
-                    stacklevel=1,
-                )
+    place = data_dir or known.get("data_dir"), language or known.get("language")
+    examples = read_part(model, known, chosen, task, None if whole else part, place, annotates)
     if annotates:
         options = (str.split, described.from_record) if described.from_record else ()
         if not options and not chosen.endswith(JSON_LINES):
@@ -95,14 +65,79 @@ def evaluate(
     batches = reader.batches(examples)
     if chosen.endswith(JSON_LINES):
         warn_of_unknown_answers(preprocessor_of(reader), batches.encoded, examples)
-    result = measure(reader, batches)
+    counted, result = described.counted, measure(reader, batches)
+    name = f"{chosen} task {task}" if described.tasks else chosen
+    print_scores(f"{name}, {'all' if whole else part}", reader, examples, result, counted)
+
+
+def choose_data(
+    model: str,
+    known: dict[str, Any],
+    dataset: str | None,
+    task: int | str | None,
+    data_dir: str | None,
+) -> tuple[str, int | str]:
+    """Returns data set and task, by default those that are known of the model."""
+    from zoo.experiments import data
+
+    before = known.get("dataset")
+    chosen = dataset or before
+    if data_dir and not dataset and chosen in (None, "simulator"):
+        chosen = "babi"
+    if task is None and known and (chosen == before or {chosen, before} <= {*OF_BABI}):
+        task = known.get("task")
+    if task is None and chosen and (before or not data.find(chosen).tasks):
+        task = data.find(chosen).first_task
+    if chosen is None or task is None:
+        raise ValueError(f"{model} does not say what it was trained on: give --dataset, --task.")
+    return chosen, task
+
+
+def read_part(
+    model: str,
+    known: dict[str, Any],
+    dataset: str,
+    task: int | str,
+    part: str | None,
+    place: tuple[str | None, str | None],
+    annotates: object,
+) -> list:
+    """Reads the examples of a part, or all of a file for `None`; `place` is folder and language."""
+    from keras_corefmem import datasets
+    from keras_corefmem.utils.files import digest_of
+    from zoo.experiments import data
+
+    described = data.find(dataset, task)
+    if part is None:
+        return datasets.as_examples(dataset)
+    if part != described.reported and part == "test":
+        return datasets.load_test(dataset, task, place[0])
+    field = "test" if part == described.reported else part
+    if annotates and described.from_record:
+        return getattr(datasets.load(dataset, task, *place, cased=described.cased), field)
+    examples = getattr(data.load(dataset, task, *place, known.get("valid")), field)
+    for path, digest in known.get("content", {}).items():
+        if digest_of(path) != digest:
+            warnings.warn(
+                f"{path} has changed since {model} was trained: {part} may hold questions that it "
+                "was trained on.",
+                stacklevel=2,
+            )
+    return examples
+
+
+def print_scores(
+    name: str, reader: Any, examples: list, result: dict[str, Any], counted: str
+) -> None:
+    from keras_corefmem.datasets.example import count_kinds
+    from keras_corefmem.preprocessing import LanguagePreprocessor
+    from zoo.reading import preprocessor_of
+
     count = result["count"]
     reads_texts = isinstance(preprocessor_of(reader), LanguagePreprocessor)
-    counted = "words" if reads_texts else described.counted
-    name = f"{chosen} task {task}" if described.tasks else chosen
     print(
-        f"{name}, {'all' if whole else part}: accuracy {result['accuracy']:.2%}, "
-        f"{count - len(result['wrong'])} of {count} {counted}"
+        f"{name}: accuracy {result['accuracy']:.2%}, {count - len(result['wrong'])} of {count} "
+        f"{'words' if reads_texts else counted}"
     )
     print(f"  probabilities: {result['calibration_error']:.2%} calibration error")
     # Wrong answers of a language model are words, not examples.
