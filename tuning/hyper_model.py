@@ -15,7 +15,7 @@ from zoo.experiments.results import SEED
 
 # Number of examples of which models are made to see what they read.
 FEW = 200
-# Arguments of Keras' `fit` that the data and the settings of a trial take the place of.
+# Arguments of Keras' `fit` that the data and settings of a trial replace.
 TAKEN = "x", "y", "batch_size", "shuffle", "sample_weight", "validation_split"
 
 

@@ -96,14 +96,11 @@ def check_steps(**steps):
     check_sizes(**{name: count for name, count in steps.items() if count is not None})
 
 
-def check_alone(**arguments):
+def check_alone(remedy, **arguments):
     """Checks that arguments for arrays, by name, are `None`, as beside texts or `Batches`."""
     for name, value in arguments.items():
         if value is not None:
-            raise ValueError(
-                f"{name} is for arrays: Batches hold answers and weights; weigh answers by "
-                "class_weight, and validate on validation_data."
-            )
+            raise ValueError(f"{name} is for arrays; {remedy}")
 
 
 def cut_off(examples, share):

@@ -42,6 +42,8 @@ from zoo.architectures.losses import ReportsMeans, resolve_loss, resolve_metrics
 from zoo.architectures.optimizers import make_optimizer, match_optimizer
 from zoo.reading.answers import preprocessor_of, warn_of_missing_structure
 
+HELD = "Batches hold answers and weights."
+
 
 class TextTrainer(ReportsMeans, LightModel):
     """A model of texts with the training, evaluation and prediction of Keras models.
@@ -201,8 +203,8 @@ class TextTrainer(ReportsMeans, LightModel):
         else:
             sample_weight = weights_of(y, x, shape, sample_weight)
             check_numbers(y, sample_weight, shape, training)
-            # Keras takes either weights of samples or of classes, and the latter for no tags.
-            both = len(shape) == 3 or sample_weight is not None
+            # Keras takes weights of classes for no tags, and not with weights of samples.
+            both = len(shape) == 3 or np.shape(sample_weight) == np.shape(y)
             if weights is not None and both and not is_split:
                 sample_weight, weights = weights_of(y, x, shape, sample_weight, weights), None
         return x, sample_weight, None if weights is None else by_number(weights, shape)
@@ -258,7 +260,7 @@ class TextTrainer(ReportsMeans, LightModel):
         last, steps = kwargs.pop("validation_steps", None), kwargs.get("steps_per_epoch")
         check_steps(validation_steps=last, steps_per_epoch=steps)
         if is_text(x):
-            check_alone(sample_weight=sample_weight)
+            check_alone("weigh texts by class_weight.", sample_weight=sample_weight)
             examples = examples_of(x, y)
             if validation_split and validation_data is None:
                 examples, held = cut_off(examples, validation_split)
@@ -275,7 +277,8 @@ class TextTrainer(ReportsMeans, LightModel):
             kwargs["validation_batch_size"] = size
         own, batches, class_weight = self.training_callbacks(), None, None
         if isinstance(x, Batches):
-            check_alone(y=y, sample_weight=sample_weight, validation_split=validation_split or None)
+            check_alone(HELD, y=y, sample_weight=sample_weight)
+            check_alone("give validation_data.", validation_split=validation_split or None)
             x.check_answers()
             batches, steps, shuffle = x, kwargs.pop("steps_per_epoch", None), False
             if steps is not None:
@@ -346,12 +349,12 @@ class TextTrainer(ReportsMeans, LightModel):
             x, examples, size = opened(x), None, rows_of_batches(batch_size)
             check_steps(steps=kwargs.get("steps"))
             if is_text(x):
-                check_alone(sample_weight=sample_weight)
+                check_alone("texts count alike.", sample_weight=sample_weight)
                 examples = first_of(examples_of(x, y), kwargs.pop("steps", None), size)
                 x, y = self.batches(examples, size), None
             self.evaluate_batches(isinstance(x, Batches))
             if isinstance(x, Batches):
-                check_alone(y=y, sample_weight=sample_weight)
+                check_alone(HELD, y=y, sample_weight=sample_weight)
                 warn_of_unknown_answers(self.preprocessor, x.encoded, examples)
                 x, batch_size = in_order(x, kwargs.pop("steps", None)), None
                 x = with_plain_weights(x) if self.sums_answers else x

@@ -167,19 +167,20 @@ class StudyColumns:
         if not self.averaged:
             raise ValueError(f"{self.name!r} has no mean error over tasks: ask for its `summary`.")
         first, rows = 1 + len(self.study.tasks), published_rows(self.name)
-        made = [["model", *self.labels()[first : first + 2], "lowest published", "failed", "by"]]
+        published = "lowest published", "failed there", "paper"
+        made = [["model", *self.labels()[first : first + 2], *published]]
         for model in self.models:
             sums = self.measured(model)[first : first + 2]
             own = rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
             means = [
                 (row.mean, n)
                 for n, row in enumerate(own)
-                if row.mean is not None and not row.told_more
+                if row.mean is not None and not row.more_data
             ]
             best = self._published(own[min(means)[1]]) if means else []
-            published = [*best[first : first + 2], best[0]] if best else ["–", "–", ""]
+            beside = [*best[first : first + 2], best[0]] if best else ["–", "–", ""]
             if sums[0] != "–":
-                made.append([f"`{model}`", *sums, *published])
+                made.append([f"`{model}`", *sums, *beside])
         return made
 
     def heads(self) -> list[Column]:

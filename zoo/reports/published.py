@@ -21,7 +21,7 @@ class PublishedRow:
         maxima: scores of the best run by task, if `scores` are means over runs.
         best: score of the best number of passes, by group of tasks.
         kinds: scores by kind of question.
-        told_more: whether the model learned from more than the study's own training data.
+        more_data: whether the model learned from more than the training data of the study.
 
     Example:
         >>> zoo.reports.PublishedRow("Kumar et al. 2016", scores={"words": 97.5}).failed is None
@@ -36,7 +36,7 @@ class PublishedRow:
     maxima: dict[int | str, float] = dataclasses.field(default_factory=dict)
     best: dict[str, float] = dataclasses.field(default_factory=dict)
     kinds: dict[str, float] = dataclasses.field(default_factory=dict)
-    told_more: bool = False
+    more_data: bool = False
 
     def __post_init__(self) -> None:
         # Keys of TOML are strings.

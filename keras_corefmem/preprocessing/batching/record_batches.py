@@ -89,7 +89,8 @@ def stream(
             if len(waiting[length]) == batch_size:
                 yield collate(waiting[length], length)
                 waiting[length] = []
-        rest, width = list[Any](), 0
+        rest: list[Any] = []
+        width = 0
         for length, rows in waiting.items():
             rest, width = rest + rows, length if rows else width
             if len(rest) >= batch_size:

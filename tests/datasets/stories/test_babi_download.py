@@ -162,8 +162,11 @@ def test_what_a_killed_download_left_goes_at_the_next(homes, tmp_path):
     child = os.fork()
     if not child:
         babi_download._unpack = lambda *_: os._exit(9)
-        babi.download(tmp_path)
-    os.waitpid(child, 0)
+        try:
+            babi.download(tmp_path)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     (left,) = os.listdir(tmp_path / "datasets")
     assert os.listdir(tmp_path / "datasets" / left) == ["babi.tar.gz"]
     babi.download(tmp_path)

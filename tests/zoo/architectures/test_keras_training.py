@@ -68,6 +68,9 @@ def test_weights_of_samples_and_of_classes_are_multiplied():
     model.train_on_batch(*batches[0], class_weight=weights)
     for once, again in zip(expected, model.get_weights(), strict=True):
         np.testing.assert_allclose(once, again, rtol=1e-5, atol=1e-7)
+    features, answers, samples = batches[0]
+    with pytest.raises(ValueError, match="class_weight.*sample_weight"):
+        model.fit(features, answers, sample_weight=samples[:, None], class_weight=weights)
 
 
 @pytest.mark.parametrize("name", ["y", "sample_weight", "validation_split"])

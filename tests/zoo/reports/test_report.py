@@ -137,7 +137,7 @@ def test_an_overview_has_a_row_for_each_model_with_the_best_comparable_paper(tmp
     record(tmp_path, model="qrn")
     page = "<!-- results babi-1k overview -->\nold\n<!-- end -->"
     assert report.fill(page, tmp_path).splitlines()[1:-1] == [
-        "| model | mean error | failed tasks (> 5%) | lowest published | failed | by |",
+        "| model | mean error | failed tasks (> 5%) | lowest published | failed there | paper |",
         "|---|---:|---:|---:|---:|---:|",
         "| `ga-gru` | 0.5 | 1 | 19.0 | 10 | Dhingra et al. 2018, GA, best of 10 |",
         # Of 1,000 questions a task, not of 10,000, which are all that DMN+ has.

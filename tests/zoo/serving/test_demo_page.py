@@ -1,6 +1,7 @@
 """What the demo page shows and copies, without a browser."""
 
 import dataclasses
+import functools
 import json
 import re
 import shlex
@@ -305,6 +306,13 @@ def test_a_sample_is_written_to_the_page(page):
 def test_an_edit_without_its_tokens_says_what_to_choose(arguments, message):
     with pytest.raises(ValueError, match=message):
         _Page._edited(*arguments, "coreference", None, None)
+
+
+def test_without_a_question_the_page_asks_for_one(page):
+    unread = None, "ga_coref_gru_babi_1", "", 1, WORDS
+    for call in (page.show, functools.partial(page.edit, "cut", 1, None, "coreference")):
+        with pytest.raises(ValueError, match=r"^Ask a question first\.$"):
+            call(*unread)
 
 
 def test_models_of_sentences_are_refused(monkeypatch):

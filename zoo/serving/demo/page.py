@@ -198,9 +198,11 @@ class _Page:
         slider = self.gr.update(maximum=max(count, 2), value=count, interactive=count > 1)
         return example, slider, *self.show(example, handle, other, count, annotator)
 
-    def show(self, example: Example, handle: str, other: str, until: int, annotator: str) -> list:
-        gr, model = self.gr, _model(handle)
-        read = example
+    def show(
+        self, example: Example | None, handle: str, other: str, until: int, annotator: str
+    ) -> list:
+        example = _known(example)
+        gr, model, read = self.gr, _model(handle), example
         if until < len(example.sentences):
             read = example.beginning(int(until), model.preprocessor.tokenizer)
         shown: list[Any] = []
@@ -241,10 +243,11 @@ class _Page:
         token: int | None,
         target: int | None,
         kind: str,
-        example: Example,
+        example: Example | None,
         handle: str,
         *shown: Any,
     ) -> tuple:
+        example = _known(example)
         edited = self._edited(name, token, target, kind, example, _model(handle))
         return edited, *self.show(edited, handle, *shown)
 
@@ -301,6 +304,13 @@ class _Page:
         example = dataclasses.replace(example, **changed)
         links.check_links(model, handle, example)
         return answers.answer(model, example).odds
+
+
+def _known(example: Example | None) -> Example:
+    """Returns the question that is shown, unless none could be read yet."""
+    if example is None:
+        raise ValueError("Ask a question first.")
+    return example
 
 
 def _texts(example: Example) -> tuple[str, str]:

@@ -48,7 +48,7 @@ def test_logits_and_attention_follow_the_equations(name):
     features = known.collate(encoded, len(encoded), *sizes, model.features)
     outputs = model.output, model.attention_output, *(model.heads_output or {}).values()
     found = [np.asarray(each) for each in keras.Model(model.input, outputs)(features)]
-    assert np.ptp(found[0][:, 1:], axis=0).max() > 0.01
+    assert np.ptp(found[0][:, 1:], axis=0).max() > (0.04 if "spans" in name else 0.1)
     for b, example in enumerate(encoded):
         count = known.length(example)
         alone = known.collate([example], 1, count, known.question_length(example), model.features)
