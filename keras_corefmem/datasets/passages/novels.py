@@ -18,6 +18,7 @@ from keras_corefmem.datasets.passages.novel_passages import (
 from keras_corefmem.datasets.splits import hold_out
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.files import Path, read_text, replacing, write_json
+from keras_corefmem.utils.locks import check_room
 
 
 def build(
@@ -56,6 +57,7 @@ def build(
     Raises:
         FileNotFoundError: if there are no novels, or an evaluation file is missing.
         ValueError: if an argument is out of range, a novel is not UTF-8, or too few are left.
+        OSError: if nothing can be written to the output.
     """
     if targets not in TARGETS:
         raise ValueError(f"targets must be one of {', '.join(TARGETS)}; got {targets!r}.")
@@ -70,6 +72,7 @@ def build(
     count = max(1, round(validation * len(novels)))
     held_out = set(hold_out(novels, count, random.Random(seed), source=folder)[1])
     known = {gram for path in evaluation for gram in file_grams(path)}
+    check_room(next(place for place in (output, *output.parents) if place.exists()))
 
     # Text in both parts stays in the one that is read first, the validation part.
     order = sorted(novels, key=lambda novel: (novel not in held_out, novel))

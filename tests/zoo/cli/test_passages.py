@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 
@@ -55,6 +56,13 @@ def test_bad_arguments_are_one_line(folder, tmp_path, capsys, options, message):
     command = ["passages", str(folder), "--output", str(tmp_path / "out"), *options]
     assert message in refused(capsys, *command)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_output_that_cannot_be_written_is_named_before_novels_are_read(folder, tmp_path, capsys):
+    (folder / "Mary.txt").write_bytes(b"\xff")
+    (tmp_path / "out").write_text("a file")
+    command = "passages", str(folder), "--output", str(tmp_path / "out")
+    assert re.search(r"Nothing can be written to .*/out \(", refused(capsys, *command))
 
 
 @pytest.mark.parametrize(
