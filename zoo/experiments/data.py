@@ -1,6 +1,7 @@
 """Loading of data sets by name for training."""
 
 import contextlib
+import os
 import pathlib
 import warnings
 
@@ -40,6 +41,8 @@ def load(
         raise ValueError(f"--valid {valid}: {dataset} has its own validation part; leave it out.")
     if valid is not None:
         check_places(dataset, data_dir, language)
+        if os.path.realpath(valid) == os.path.realpath(dataset):
+            raise ValueError(f"--valid {valid} is --dataset itself: give other questions, or none.")
         return json_lines.load(dataset, valid)
     folder = find_annotated(dataset, data_dir, task)
     if folder is None:

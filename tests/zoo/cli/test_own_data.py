@@ -26,6 +26,7 @@ from zoo.experiments.folders import check_folder
         ("--dataset good.jsonl --task 5", "/good.jsonl has one task; leave --task out"),
         ("--dataset good.jsonl --data-dir .", "/good.jsonl reads no files of a folder"),
         ("--dataset simulator --valid my.jsonl", "simulator has its own validation part; leave"),
+        ("--dataset my.jsonl --valid ./my.jsonl", "/my.jsonl is --dataset itself: give other"),
         ("--dataset tags.jsonl", "ga-coref-gru does not read "),
     ],
 )
