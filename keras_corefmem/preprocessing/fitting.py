@@ -83,14 +83,15 @@ def fit_preprocessor(
         raise ValueError("A span_sum needs the candidates of annotated examples.")
     if head not in ("auto", *HEADS):
         raise ValueError(f"answer_head must be one of {', '.join(HEADS)}; got {head!r}.")
-    examples = recut(examples, get_tokenizer(tokenizer))
+    tokenize = get_tokenizer(tokenizer)
+    examples = recut(examples, tokenize)
     fit = _fitter(examples, tagger, tokenizer=tokenizer, **kwargs)
     fitted = fit(lemmatizer)
     if head == "classification":
         return fitted, head
     missing = _unmentioned(fitted, examples)
     if missing and lemmatizer is None:
-        linked = _linked(fit, examples, language, get_tokenizer(tokenizer))
+        linked = _linked(fit, examples, language, tokenize)
         partly = head == "pointer_or_class"
         fitted, missing = _best_linked(fitted, missing, linked, examples, partly)
     return fitted, _choose_head(head, missing, examples)
@@ -133,7 +134,13 @@ def _linked(
         yield fit(lambda word: forms.get(word, word), forms)
 
 
-def _best_linked(fitted, missing, linked, examples, partly):
+def _best_linked(
+    fitted: ReaderPreprocessor,
+    missing: list[Example],
+    linked: Iterable[ReaderPreprocessor],
+    examples: Sequence[Example],
+    partly: bool,
+) -> tuple[ReaderPreprocessor, list[Example]]:
     """Returns the first preprocessor that finds all answers or, if `partly`, more of them.
 
     With it come the examples whose answers are still missing.

@@ -65,9 +65,8 @@ class Vocabulary:
                 f"and {free_symbols:,}."
             )
         self.known, self.unknown_types = list(words), unknown_types
-        if not all(isinstance(word, str) for word in self.known):
-            wrong = next(word for word in self.known if not isinstance(word, str))
-            raise ValueError(f"`words` must be strings, got {wrong!r:.80}.")
+        if wrong := [word for word in self.known if not isinstance(word, str)]:
+            raise ValueError(f"`words` must be strings, got {wrong[0]!r:.80}.")
         self.free_symbols = free_symbols
         self.symbols = [f"[symbol {n}]" for n in range(1, free_symbols + 1)]
         others = [f"[unknown {n}]" for n in range(2, unknown_types + 1)]

@@ -103,12 +103,11 @@ class StudyColumns:
     def columns(self, models: Iterable[str]) -> list[Column]:
         """Returns labels, baselines, and the measured and published columns of models."""
         columns = [self.labels(), *self._baselines()]
-        models, rows = list(models), published_rows(self.name)
+        models = list(models)
         pending: list[PublishedRow] = []
         for model, following in zip(models, [*models[1:], ""], strict=True):
             columns.append(self.measured(model))
-            own = rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
-            pending += [row for row in own if row not in pending]
+            pending += [row for row in self._published_for(model) if row not in pending]
             # Published columns come after those of the model and of its printed version.
             if following != model.removesuffix(PRINTED) + PRINTED:
                 columns += map(self._published, pending)
@@ -121,6 +120,10 @@ class StudyColumns:
         labels = [OTHERS, *self.labels()[1 : end - len(self.kinds)], *kinds.values()]
         columns = [labels, *(self._published(row, kinds)[:end] for row in self._unmeasured())]
         return without_blanks(columns) if columns[1:] else []
+
+    def _published_for(self, model: str) -> list[PublishedRow]:
+        rows = published_rows(self.name)
+        return rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
 
     def _unmeasured(self) -> list[PublishedRow]:
         known = published_rows(self.name).items()
@@ -166,19 +169,17 @@ class StudyColumns:
         """
         if not self.averaged:
             raise ValueError(f"{self.name!r} has no mean error over tasks: ask for its `summary`.")
-        first, rows = 1 + len(self.study.tasks), published_rows(self.name)
+        first = 1 + len(self.study.tasks)
         published = "lowest published", "failed there", "paper"
         made = [["model", *self.labels()[first : first + 2], *published]]
         for model in self.models:
             sums = self.measured(model)[first : first + 2]
-            own = rows.get(model) or rows.get(model.removesuffix(PRINTED), [])
-            means = [
-                (row.mean, n)
-                for n, row in enumerate(own)
-                if row.mean is not None and not row.more_data
-            ]
-            best = self._published(own[min(means)[1]]) if means else []
-            beside = [*best[first : first + 2], best[0]] if best else ["–", "–", ""]
+            own = [row for row in self._published_for(model) if not row.more_data]
+            own = [row for row in own if row.mean is not None]
+            beside = ["–", "–", ""]
+            if own:
+                best = self._published(min(own, key=lambda row: row.mean or 0))
+                beside = [*best[first : first + 2], best[0]]
             if sums[0] != "–":
                 made.append([f"`{model}`", *sums, *beside])
         return made

@@ -5,7 +5,7 @@ import os
 import pathlib
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from keras_corefmem.utils.markdown import markdown_table
@@ -121,8 +121,7 @@ def summary(study: str, folder: str | os.PathLike = "results") -> str:
         >>> zoo.reports.summary("sst")[:30]  # In a folder without results.
         'No run of `sst` is recorded ye'
     """
-    runs = recorded_runs(study, folder)
-    return markdown_table(StudyColumns(study, runs).summary()) if runs else _nothing_yet(study)
+    return _table_of_rows(StudyColumns.summary, study, folder)
 
 
 def fill(
@@ -161,7 +160,7 @@ def fill(
         if words == ["summary"]:
             made = summary(study, folder)
         elif words == ["overview"]:
-            made = _overview(study, folder)
+            made = _table_of_rows(StudyColumns.overview, study, folder)
         elif words == ["agreement"]:
             made = agreement(study, folder)
         elif words[:1] == ["gains"]:
@@ -191,9 +190,11 @@ def fill(
     return text
 
 
-def _overview(study: str, folder: str | os.PathLike) -> str:
+def _table_of_rows(
+    rows: Callable[[StudyColumns], list[Column]], study: str, folder: str | os.PathLike
+) -> str:
     runs = recorded_runs(study, folder)
-    return markdown_table(StudyColumns(study, runs).overview()) if runs else _nothing_yet(study)
+    return markdown_table(rows(StudyColumns(study, runs))) if runs else _nothing_yet(study)
 
 
 def _table(columns: list[Column]) -> str:
