@@ -99,7 +99,7 @@ def warn_of_other_texts(preprocessor, examples, encoded):
         warn_of_unknown_words(preprocessor, rows, stacklevel=5, share=np.mean(unknown))
 
 
-def warn_of_unknown_answers(preprocessor, encoded, examples=None):
+def warn_of_unknown_answers(preprocessor, encoded, examples=None, stacklevel=3):
     """Warns if a model cannot give the answers of some examples, which count as wrong."""
     missing, count = [], 0
     for n, row in enumerate(encoded):
@@ -116,7 +116,7 @@ def warn_of_unknown_answers(preprocessor, encoded, examples=None):
             f"{len(missing) / count:.0%} of the answers {why} and count as wrong, such as "
             f"{', '.join(map(repr, named))}: leave these examples out, or train a model that knows "
             "them, from_examples(examples).",
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
 

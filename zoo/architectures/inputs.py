@@ -190,9 +190,9 @@ class PartsOfEpochs(WithoutHooks):
         super().__init__(batches)
         self.passes = itertools.count(batches.epoch)
         self.steps, self.rest = steps, []
-        self.advance()
+        self.on_epoch_end()
 
-    def advance(self, *_):
+    def on_epoch_end(self):
         """Moves on to the next epoch."""
         places = self.rest
         while len(places) < self.steps:
@@ -211,13 +211,6 @@ class PartsOfEpochs(WithoutHooks):
     def __getitem__(self, index):
         batches, place = self.places[index]
         return batches[place]
-
-
-def in_order(batches, steps=None):
-    """Returns `Batches` to evaluate on, whose mean over all rows is that over their examples."""
-    batches = batches.in_order(steps)
-    batches.mean_of_rows = False
-    return batches
 
 
 def with_plain_weights(batches):

@@ -29,7 +29,6 @@ from zoo.architectures.inputs import (
     cut_off,
     examples_of,
     first_of,
-    in_order,
     is_text,
     opened,
     rows_of_batches,
@@ -189,6 +188,22 @@ class TextTrainer(ReportsMeans, LightModel):
         batches = make(encoded, **options)
         return batches, make(held, batch_size=held_size) if held else None
 
+    def _weighted(self, batches, steps, table):
+        """Returns `Batches` to train on: epochs of so many steps, weighted by answer number."""
+        batches.check_answers()
+        batches = batches if steps is None else PartsOfEpochs(batches, steps)
+        batches = with_plain_weights(batches) if self.sums_answers else batches
+        return batches if table is None else with_weights(batches, table)
+
+    def _in_order(self, batches, examples, steps):
+        """Returns `Batches` to evaluate on in order, and as the loss weighs them."""
+        warn_of_unknown_answers(self.preprocessor, batches.encoded, examples, stacklevel=4)
+        self.evaluate_batches(True)
+        batches = batches.in_order(steps)
+        # The mean over all rows is that over the examples.
+        batches.mean_of_rows = False
+        return batches, with_plain_weights(batches) if self.sums_answers else batches
+
     def _class_weights(self, class_weight):
         if not class_weight:
             return None
@@ -254,11 +269,11 @@ class TextTrainer(ReportsMeans, LightModel):
             self.compile()
         match_optimizer(self)
         x, validation_data = opened(x), opened(validation_data)
-        held, weights = validation_examples(validation_data), self._class_weights(class_weight)
+        held, table = validation_examples(validation_data), self._class_weights(class_weight)
         rows = rows_of_batches(batch_size)
         size = rows_of_batches(kwargs.pop("validation_batch_size", rows), "validation_batch_size")
-        last, steps = kwargs.pop("validation_steps", None), kwargs.get("steps_per_epoch")
-        check_steps(validation_steps=last, steps_per_epoch=steps)
+        last = kwargs.pop("validation_steps", None)
+        check_steps(validation_steps=last, steps_per_epoch=kwargs.get("steps_per_epoch"))
         if is_text(x):
             check_alone("weigh texts by class_weight.", sample_weight=sample_weight)
             examples = examples_of(x, y)
@@ -275,37 +290,27 @@ class TextTrainer(ReportsMeans, LightModel):
             validation_data = self.batches(held, size)
         else:
             kwargs["validation_batch_size"] = size
-        own, batches, class_weight = self.training_callbacks(), None, None
-        if isinstance(x, Batches):
+        batches, own = x if isinstance(x, Batches) else None, self.training_callbacks()
+        if batches is not None:
             check_alone(HELD, y=y, sample_weight=sample_weight)
             check_alone("give validation_data.", validation_split=validation_split or None)
-            x.check_answers()
-            batches, steps, shuffle = x, kwargs.pop("steps_per_epoch", None), False
-            if steps is not None:
-                x = PartsOfEpochs(x, steps)
-                own.append(keras.callbacks.LambdaCallback(on_epoch_end=x.advance))
-            x = with_plain_weights(x) if self.sums_answers else x
-            x = x if weights is None else with_weights(x, weights)
+            x = self._weighted(batches, kwargs.pop("steps_per_epoch", None), table)
+            class_weight, shuffle = None, False
         else:
             # Datasets and generators have their own order.
             shuffle = shuffle and not (hasattr(x, "element_spec") or isinstance(x, GeneratorType))
             x, sample_weight, class_weight = self._checked_arrays(
-                x, y, sample_weight, weights, is_split=bool(validation_split)
+                x, y, sample_weight, table, is_split=bool(validation_split)
             )
+        measured = batches
         if isinstance(validation_data, Batches):
-            warn_of_unknown_answers(self.preprocessor, validation_data.encoded, held)
-            validation_data = in_order(validation_data, last)
-            self.evaluate_batches(True)
+            measured, validation_data = self._in_order(validation_data, held, last)
         elif validation_data is not None or validation_split:
             self.evaluate_batches(False)
             kwargs["validation_steps"] = last
             validation_data = checked_validation(validation_data, self.output.shape)
         self.take_rows_of(batches)
-        measured = validation_data if isinstance(validation_data, Batches) else batches
-        if measured is not None:
-            own += self.measuring_callbacks(measured)
-        if self.sums_answers and isinstance(validation_data, Batches):
-            validation_data = with_plain_weights(validation_data)
+        own += [] if measured is None else self.measuring_callbacks(measured)
         x, validation_data = self.data_of(x, batches, validation_data, own)
         with keeping_weights(self, training=True):
             return super().fit(
@@ -352,13 +357,12 @@ class TextTrainer(ReportsMeans, LightModel):
                 check_alone("texts count alike.", sample_weight=sample_weight)
                 examples = first_of(examples_of(x, y), kwargs.pop("steps", None), size)
                 x, y = self.batches(examples, size), None
-            self.evaluate_batches(isinstance(x, Batches))
             if isinstance(x, Batches):
                 check_alone(HELD, y=y, sample_weight=sample_weight)
-                warn_of_unknown_answers(self.preprocessor, x.encoded, examples)
-                x, batch_size = in_order(x, kwargs.pop("steps", None)), None
-                x = with_plain_weights(x) if self.sums_answers else x
+                _, x = self._in_order(x, examples, kwargs.pop("steps", None))
+                batch_size = None
             else:
+                self.evaluate_batches(False)
                 x, sample_weight, _ = self._checked_arrays(x, y, sample_weight, training=False)
         with keeping_weights(self):
             return super().evaluate(x, y, batch_size, verbose, sample_weight, **kwargs)

@@ -298,7 +298,7 @@ def test_parts_of_epochs_go_on_where_they_stopped(model, steps):
     parts = PartsOfEpochs(batches, steps)
     for _ in range(10):
         seen += [batch[0]["question"].tobytes() for batch in map(parts.__getitem__, range(steps))]
-        parts.advance()
+        parts.on_epoch_end()
     expected = []
     for epoch in range(14):
         batches.start_epoch(epoch)
