@@ -1,7 +1,5 @@
 """`corefmem demo`."""
 
-import os
-
 from zoo.cli.options import DATA_DIR, argument, option
 
 
@@ -21,8 +19,9 @@ def demo(
 
     for name in presets or ():
         check_model(name)
-    os.environ |= {"GRADIO_SERVER_NAME": host, "GRADIO_SERVER_PORT": str(port)}
     from zoo.serving.demo.page import make_page
 
     page = make_page(presets or (), data_dir, annotator or ())
+    # Gradio wants addresses of IPv6 as in URLs.
+    host = f"[{host}]" if ":" in host and not host.startswith("[") else host
     page.launch(server_name=host, server_port=port)

@@ -2,7 +2,6 @@
 
 import collections
 import itertools
-import os
 import sys
 from types import SimpleNamespace
 
@@ -17,7 +16,7 @@ from tests.support.commands import printed, refused
 from tests.support.conformance.evaluation import randomize
 from zoo.serving.demo import links, stories
 from zoo.serving.demo.layout import WORDS
-from zoo.serving.demo.page import _address, _Page, make_page
+from zoo.serving.demo.page import _Page, make_page
 from zoo.training import evaluate
 
 READER = "ga_coref_gru_babi_1"
@@ -57,14 +56,13 @@ def test_others_ask_what_the_page_offers_alone():
 
 def test_serves_the_models_that_are_named(monkeypatch, capsys):
     gradio, served = pytest.importorskip("gradio"), []
-    monkeypatch.setattr(os, "environ", {**os.environ})
     monkeypatch.setattr(gradio.Blocks, "launch", lambda page, **where: served.append((page, where)))
     printed(capsys, "demo", READER, "qdren_babi_1", "--port", 7999)
     (page, where) = served[0]
     assert where == {"server_name": "127.0.0.1", "server_port": 7999}
-    for host, name in (("0.0.0.0", "127.0.0.1"), ("10.0.0.7", "10.0.0.7")):
+    for host, name in (("10.0.0.7", "10.0.0.7"), ("::1", "[::1]"), ("[::1]", "[::1]")):
         printed(capsys, "demo", READER, "--port", 7998, "--host", host)
-        assert _address() == f"http://{name}:7998"
+        assert served[-1][1] == {"server_name": name, "server_port": 7998}
     choices = dropdown(page, "model")["choices"]
     assert dropdown(page, "other")["value"] == ""
     assert [name for _, name in choices] == [READER, "qdren_babi_1"]

@@ -133,7 +133,6 @@ def page(tmp_path, monkeypatch, request):
     presets = getattr(request, "param", [READER, MEMORY, GRU, COREF, OFTEN_WRONG])
     blocks = page.make_page(presets)
     _, address, _ = blocks.launch(prevent_thread_lock=True, quiet=True, server_name="127.0.0.1")
-    monkeypatch.setenv("GRADIO_SERVER_PORT", address.rstrip("/").rpartition(":")[2])
     try:
         with browser(programs, tmp_path / "profile") as driver:
             driver.get(address)

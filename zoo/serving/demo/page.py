@@ -92,6 +92,10 @@ class _Page:
     def __init__(self, layout: Layout, data_dir: str | None) -> None:
         self.gr, self.layout, self.data_dir = layout.gr, layout, data_dir
 
+    def _address(self) -> str:
+        host = os.environ.get("SPACE_HOST")
+        return f"https://{host}" if host else (self.layout.blocks.local_url or "").rstrip("/")
+
     def connect(self) -> None:
         with self.layout.blocks:
             self._connect(self.layout)
@@ -227,7 +231,7 @@ class _Page:
         python = answers.as_python(handle, read, chosen)
         editor = [gr.update(choices=tokens)] * 2
         editor += [gr.update(choices=kinds, value=kinds[0] if kinds else None)]
-        curl = answers.as_curl(_address(), handle, read, chosen)
+        curl = answers.as_curl(self._address(), handle, read, chosen)
         if len(read.sentences) > answers.BEGINNINGS:
             notes.append(
                 f"Of more than {answers.BEGINNINGS} sentences there is no answer after each."
@@ -316,16 +320,6 @@ def _known(example: Example | None) -> Example:
 def _texts(example: Example) -> tuple[str, str]:
     """Returns passage and question as the page shows them."""
     return "\n".join(example.sentences), example.question
-
-
-def _address() -> str:
-    host = os.environ.get("SPACE_HOST")
-    if host:
-        return f"https://{host}"
-    name = os.environ.get("GRADIO_SERVER_NAME", "")
-    # These mean all addresses: use the local one.
-    name = "127.0.0.1" if name in ("", "0.0.0.0", "::") else f"[{name}]" if ":" in name else name
-    return f"http://{name}:{os.environ.get('GRADIO_SERVER_PORT', '7860')}"
 
 
 def _annotator(model: Any, chosen: str | None) -> str | None:
