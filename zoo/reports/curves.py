@@ -1,6 +1,7 @@
 """Curves of scores against one numeric argument or setting, such as passes, slots or questions."""
 
 import itertools
+import json
 import math
 import statistics
 from typing import Any, NamedTuple
@@ -117,14 +118,21 @@ def curves_of_learning(runs: list[Result]) -> Panels:
 
 
 def curves_of_search(trials: list[Result]) -> Panels:
-    """Returns validation accuracy of trials against each hyper-parameter with several numbers."""
+    """Returns validation accuracy of trials against each hyper-parameter with several values.
+
+    If not all of these are numbers, they are names.
+    """
     panels: Panels = {}
-    for trial in trials:
-        for name, value in trial["chosen"].items():
-            if _is_number(value):
-                (curve,) = panels.setdefault(name, [Curve(trial["model"], {})])
-                curve.points.setdefault(value, []).append(100 * trial["valid_accuracy"])
-    return _that_vary(dict(sorted(panels.items())))
+    for name in sorted({name for trial in trials for name in trial["chosen"]}):
+        known = [trial for trial in trials if name in trial["chosen"]]
+        are_numbers = all(_is_number(trial["chosen"][name]) for trial in known)
+        curve = Curve(known[0]["model"], {})
+        for trial in known:
+            value = trial["chosen"][name]
+            value = value if are_numbers else json.dumps(value).strip('"')
+            curve.points.setdefault(value, []).append(100 * trial["valid_accuracy"])
+        panels[name] = [curve]
+    return _that_vary(panels)
 
 
 def numbers_of(run: Result) -> dict[str, float]:

@@ -241,20 +241,25 @@ def test_any_setting_can_be_what_curves_are_drawn_against(tmp_path, capsys):
 def test_the_trials_of_a_search_are_curves_by_hyper_parameter(tmp_path, capsys):
     for n, slots in enumerate((5, 20, 20)):
         chosen = {"slots": slots, "dropout": 0.1 * n, "optimizer": "adam", "units": 8}
+        chosen |= {"augment": ("none", "rename+shuffle")[n % 2], "tied": n > 0}
         record_trial(tmp_path, n, 0.5 + n / 10, slots, chosen=chosen)
     trials = read_results("searches/qdren-small", tmp_path)
     panels = curves_of_search(trials)
-    assert list(panels) == ["dropout", "slots"]
+    assert list(panels) == ["augment", "dropout", "slots", "tied"]
+    (curve,) = panels["augment"]
+    assert curve.points == {"none": [50.0, 70.0], "rename+shuffle": [60.0]}
+    assert panels["tied"][0].points == {"false": [50.0], "true": [60.0, 70.0]}
     assert panels["slots"] == [("qdren", {5: [50.0], 20: [60.0, 70.0]}, MEASURED)]
     words = "report", "--results", tmp_path, "--plots", tmp_path / "drawn", "--search"
     written = tmp_path / "drawn" / "qdren-small.svg"
     assert str(written) in printed(capsys, *words, "qdren-small")
     note = "mean over 1–2 trials; shaded: from the lowest to the highest"
-    assert {"dropout", "slots", note} <= set(svg_texts(written))
+    labels = {"augment", "none", "rename+", "shuffle", "dropout", "slots", "false", "true", note}
+    assert labels <= set(svg_texts(written))
     assert "has no trial of 'none'; it has qdren-small." in refused(capsys, *words, "none")
     replace_results("searches/qdren-small", trials[:1], tmp_path)
     error = refused(capsys, *words, "qdren-small")
-    assert "qdren-small: no hyper-parameter has several numbers" in error
+    assert "qdren-small: no hyper-parameter has several values" in error
 
 
 def test_curves_of_learning(tmp_path, capsys):
@@ -321,6 +326,13 @@ def test_shades_beside_the_first_column_say_what_is_above_and_below():
     (red, _, blue), pale = zip(colours[2], colours[1], strict=True), colours[0]
     assert red[0] > red[1] and blue[1] > blue[0] and max(pale) - min(pale) < 0.02
     assert sum(colours[3]) < sum(colours[1])
+
+
+def test_a_row_without_a_score_in_the_first_column_has_no_shades():
+    rows = [[[], [44.0], [60.0]]]
+    with style():
+        figure = draw_shades("scores", [1], ["all"], ["first", "b", "c"], rows, True, True)
+    assert [patch.get_facecolor()[3] for patch in figure.axes[0].patches] == [0, 0]
 
 
 @pytest.mark.thorough

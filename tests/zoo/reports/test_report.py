@@ -347,7 +347,6 @@ PRESETS = (
 )
 # Tasks of which the best run did not keep its weights: the preset is another run.
 LOST = {"ga_coref_gru_babi_19", *(f"ga_mage_gru_babi_{task}" for task in (7, 8, 16, 19))}
-LOST |= {f"flagship_babi_{task}" for task in (2, 8)}
 LOST |= {"bidaf_sa_early_coref_all_lambada"}
 
 

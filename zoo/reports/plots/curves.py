@@ -42,8 +42,8 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
         axes.set_title(textwrap.fill(name.replace("-", " "), TITLE_WIDTH), loc="left")
         axes.set_xlabel(label)
         ticks = range(0, len(values), max(1, -(-len(values) // TICKS)))
-        shown = (values[n] for n in ticks)
-        axes.set_xticks(ticks, [f"{x:,}" if isinstance(x, int) else f"{x:.2g}" for x in shown])
+        rotation = 20 if any(isinstance(x, str) for x in values) else 0
+        axes.set_xticks(ticks, [_label_of(values[n]) for n in ticks], rotation=rotation)
         axes.set_xlim(-0.3, max(1, len(values)) - 0.7)
         axes.grid(axis="y", color=LINE, linewidth=0.6)
         axes.set_axisbelow(True)
@@ -91,6 +91,13 @@ def draw_shares(
     return figure
 
 
+def _label_of(value: Any) -> str:
+    """Returns the label of a tick, with long names on two lines."""
+    if isinstance(value, str):
+        return value.replace("+", "+\n")
+    return f"{value:,}" if isinstance(value, int) else f"{value:.2g}"
+
+
 def _look(curve: Curve, order: list[str]) -> tuple[str, str]:
     """Returns the colour and marker of a curve, the same in all panels."""
     if curve.kind == PUBLISHED:
@@ -108,12 +115,14 @@ def _draw_curve(axes: Any, curve: Curve, order: list[str], values: list[float]) 
     known = sorted(curve.points)
     places, scores = [values.index(x) for x in known], [curve.points[x] for x in known]
     means, low, high = (list(map(f, scores)) for f in (statistics.mean, min, max))
-    joined = curve.kind == LEARNING or len(known) <= CLOUD
+    are_names = any(isinstance(x, str) for x in known)
+    joined = curve.kind == LEARNING or len(known) <= CLOUD and not are_names
     line = "--" if curve.kind == PUBLISHED else "-" if joined else "none"
     marker = "" if curve.kind == LEARNING else marker
     look = {"linestyle": line, "linewidth": 1.8, "marker": marker, "markersize": 5}
     axes.plot(places, means, color=colour, **look)
-    axes.fill_between(places, low, high, alpha=0.15, color=colour, linewidth=0)
+    if not are_names:
+        axes.fill_between(places, low, high, alpha=0.15, color=colour, linewidth=0)
     for x, seeds in zip(places, scores, strict=True):
         if len(seeds) > 1 and marker:
             axes.scatter([x] * len(seeds), seeds, s=8, alpha=0.6, color=colour, linewidth=0)

@@ -123,7 +123,7 @@ def draw_search(
         The paths of the PNG and SVG files that were written.
 
     Raises:
-        ValueError: if no trial is recorded, or no hyper-parameter has several numbers.
+        ValueError: if no trial is recorded, or no hyper-parameter has several values.
 
     Example:
         >>> paths = zoo.reports.draw_search("qdren-small", "docs")  # doctest: +SKIP
@@ -134,7 +134,7 @@ def draw_search(
 def figure_of_search(name: str, results: str | os.PathLike) -> Any:
     panels = curves_of_search(read_search(name, results))
     if not panels:
-        raise ValueError(f"{name}: no hyper-parameter has several numbers, nothing to draw.")
+        raise ValueError(f"{name}: no hyper-parameter has several values, nothing to draw.")
     measure = "validation accuracy in %"
     return draw_curves(f"{name}: {measure}", panels, "value", measure, "trial")
 
