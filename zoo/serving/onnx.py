@@ -22,8 +22,8 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
     """Writes a reader as an ONNX model of the features of a batch, of any size and lengths.
 
     ONNX has no strings of variable length, tokenizer or coreference. These are the job of the
-    preprocessor, which is written beside the model and needs NumPy and Keras, on any backend. The
-    guide to SavedModels shows a program that uses both.
+    preprocessor, which is written beside the model and read by this package, on any backend of
+    Keras. The guide to SavedModels shows a program that uses both.
 
     Args:
         model: a reader with a preprocessor.
