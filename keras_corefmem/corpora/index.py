@@ -9,7 +9,6 @@ SHA-256, texts and tokens of each.
 import contextlib
 import glob
 import pathlib
-import re
 import shutil
 from typing import Annotated, Literal, NotRequired
 
@@ -25,6 +24,7 @@ from keras_corefmem.utils.files import (
     load_json,
     write_json,
 )
+from keras_corefmem.utils.names import in_natural_order, natural_key
 
 FORMAT = 1
 INDEX, PLAN = "index.json", "plan.json"
@@ -87,7 +87,9 @@ def prepare_folder(folder: Path, plan: dict) -> dict | None:
     if any(folder.glob(_PATTERN)):
         if known is None:
             raise ValueError(f"{folder} holds shards, but no {PLAN}: choose another folder.")
-        _compare(folder / known, plan)
+        different = different_fields(folder / known, plan, _without_standard_input, OTHER, Plan)
+        if different:
+            raise ValueError(f"{folder} holds records with other {', '.join(different)}: {OTHER}")
     remove_partial(folder)
     if known == INDEX and _without_standard_input(plan) == plan:
         with contextlib.suppress(FileNotFoundError, ValueError):
@@ -97,12 +99,6 @@ def prepare_folder(folder: Path, plan: dict) -> dict | None:
     # Shards that are missing or broken are written again.
     write_json(folder / PLAN, plan)
     return None
-
-
-def _compare(path, plan):
-    different = different_fields(path, plan, _without_standard_input, OTHER, Plan)
-    if different:
-        raise ValueError(f"{path.parent} holds records with other {', '.join(different)}: {OTHER}")
 
 
 def remove_partial(folder: Path) -> None:
@@ -120,7 +116,7 @@ def _without_standard_input(plan):
 
 def write_index(folder: Path, plan: dict, shards: list[dict]) -> dict:
     """Writes the index of a folder, given its shards' entries in any order, and returns it."""
-    folder, shards = pathlib.Path(folder), sorted(shards, key=lambda s: _by_number(s["name"]))
+    folder, shards = pathlib.Path(folder), sorted(shards, key=lambda s: natural_key(s["name"]))
     if not shards:
         raise ValueError("There is no text in the input: give a file with texts.")
     others = {path.name for path in folder.glob(_PATTERN)} - {shard["name"] for shard in shards}
@@ -183,13 +179,7 @@ def shard_paths(source: Path) -> list[pathlib.Path]:
     if pathlib.Path(source).is_dir():
         index = verify_folder(source, hashes=False)
         return [pathlib.Path(source, shard["name"]) for shard in index["shards"]]
-    paths = sorted(map(pathlib.Path, glob.glob(str(source))), key=lambda p: _by_number(str(p)))
+    paths = in_natural_order(glob.glob(str(source)))
     if not paths:
         raise FileNotFoundError(f"{source}: no such file, pass a folder or a pattern of files.")
-    return paths
-
-
-def _by_number(name):
-    """Returns a key that sorts names with the numbers in them by value."""
-    parts = re.split(r"(\d+)", name)
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts], name
+    return list(map(pathlib.Path, paths))

@@ -88,7 +88,7 @@ def find_annotated(
     known = DATASETS.get(dataset)
     if data_dir is None or known is None or known.from_record is None:
         return None
-    name = f"{dataset}-{task}" if known.tasks else dataset
+    name = f"{dataset}-{task or known.first_task}" if known.tasks else dataset
     try:
         return find_folder(data_dir, (f"annotated/{name}", ""), ["train/index.json"], "")
     except FileNotFoundError:

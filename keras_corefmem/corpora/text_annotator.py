@@ -133,8 +133,7 @@ def _describe_annotator(name):
     meta, digest = load_json(metas[0], kind=_Meta), hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         if "__pycache__" not in path.parts:
-            name = path.relative_to(folder).as_posix()
-            digest.update(f"{name} {digest_of(path)}\n".encode())
+            digest.update(f"{path.relative_to(folder).as_posix()} {digest_of(path)}\n".encode())
     return {
         "name": f"{meta['lang']}_{meta['name']}",
         "version": meta["version"],

@@ -69,8 +69,8 @@ class TextReader:
         self._standard_hash = hashlib.sha256()
         if self.inputs.count("-") > 1:
             raise ValueError("Standard input can be read once: give - once.")
+        suffixes = (".txt",) if whole else (".txt", ".jsonl")
         for path in self.inputs:
-            suffixes = (".txt",) if whole else (".txt", ".jsonl")
             if path == "-":
                 continue
             if not pathlib.Path(path).is_file():

@@ -288,31 +288,30 @@ def annotate_examples(
         >>> example.chain_ids
         (0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0)
     """
-    cut, written = [], []
-    cased = tokenizer or ProseTokenizer().cased
+    names = {"annotator": annotator, "truecaser": truecaser}
+    names = {k: os.fspath(v) for k, v in names.items() if isinstance(v, str | os.PathLike)}
+    cased, cut = tokenizer or ProseTokenizer().cased, []
     for example in examples:
-        written.append(() if tokenizer else _written(example, cased))
+        written = () if tokenizer else _written(example, cased)
         example = example.recut(cased)
         sentences = list(filter(None, map(" ".join, example.cut_sentences(cased))))
         question = " ".join(example.cut(example.question, cased))
         passage, fields = " ".join(sentences), to_text(example)[1]
         if "document_starts" in fields:
             fields["document_starts"] = _starts(sentences)
-        cut.append((passage, question, fields))
         for name, text in (("passage", passage), ("question", question)):
             if not text:
                 place = f" of {example.source}" if example.source else ""
                 raise ValueError(f"The {name}{place} has no tokens, give it at least one word.")
-    names = {"annotator": annotator, "truecaser": truecaser}
-    names = {k: os.fspath(v) for k, v in names.items() if isinstance(v, str | os.PathLike)}
-    texts = (f"{passage} {question}" for passage, question, _ in cut)
+        fields |= {**names, "question_start": len(passage) + 1}
+        cut.append((f"{passage} {question}", fields, written))
+    texts = (text for text, *_ in cut)
     annotations = annotate(texts, annotator, tokenized=True, truecaser=truecaser)
-    made = (
-        make_example(annotation, {**fields, **names, "question_start": len(passage) + 1})
-        for annotation, (passage, _, fields) in zip(annotations, cut, strict=True)
-    )
-    pairs = zip(made, written, strict=True)
-    return [dataclasses.replace(each, written=texts) if texts else each for each, texts in pairs]
+    annotated = []
+    for annotation, (_, fields, written) in zip(annotations, cut, strict=True):
+        made = make_example(annotation, fields)
+        annotated.append(dataclasses.replace(made, written=written) if written else made)
+    return annotated
 
 
 def _written(example: Example, cased: Callable[[str], list[str]]) -> tuple[str, ...]:

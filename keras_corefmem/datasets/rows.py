@@ -147,8 +147,7 @@ class _Row:
     def of_doc(self, doc):
         """Reads a Doc; its clusters become chains, to which the question's words belong too."""
         annotation = from_doc(doc)
-        known = {"source": self.source, "candidates": self.candidates()}
-        known |= {"edges": self.edges()}
+        known = {"source": self.source, "candidates": self.candidates(), "edges": self.edges()}
         if "question_start" in self.fields:
             start = self.start()
             record = {**known, "question_start": start, "answer": self.answer()}
@@ -281,21 +280,13 @@ def _are(kind, values):
 def _story(story, source):
     """Reads a row of the Hub's babi_qa, whose lines have `id`, `type`, `text` and so on."""
     names = ("id", "type", "text", "supporting_ids", "answer")
-    lines = [story] if isinstance(story, Mapping) else story
+    is_whole, lines = isinstance(story, Mapping), []
     try:
-        columns = [
-            story[name] if lines == [story] else [line[name] for line in story] for name in names
-        ]
-        # Joining raises a TypeError for a text that is not a string.
-        written = [
-            f"{number} "
-            + "\t".join(
-                [text, str(answer), " ".join(map(str, facts))]
-                if kind in (1, "question")
-                else [text]
-            )
-            for number, kind, text, facts, answer in zip(*columns, strict=True)
-        ]
+        columns = [story[name] if is_whole else [line[name] for line in story] for name in names]
+        for number, kind, text, facts, answer in zip(*columns, strict=True):
+            asked = [str(answer), " ".join(map(str, facts))] if kind in (1, "question") else []
+            # Joining raises a TypeError for a text that is not a string.
+            lines.append(f"{number} " + "\t".join([text, *asked]))
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"{source}: a story has {', '.join(names)} of each line.") from None
-    return babi_format.read_lines(written, source)
+    return babi_format.read_lines(lines, source)

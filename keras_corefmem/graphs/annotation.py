@@ -239,13 +239,9 @@ class Annotation:
         if mentions is not None:
             edges += TypedEdges.from_chains(self.chain_ids(mentions)).edges
         if dependencies is not None:
-            edges += [
-                (governor + 1, token + 1, label if dependencies == "labels" else "dependency")
-                for token, (governor, label) in enumerate(
-                    zip(self.governors, self.labels, strict=True)
-                )
-                if governor != token
-            ]
+            labels = self.labels if dependencies == "labels" else ["dependency"] * len(self.labels)
+            pairs = enumerate(zip(self.governors, labels, strict=True))
+            edges += [(g + 1, token + 1, label) for token, (g, label) in pairs if g != token]
         return TypedEdges(len(self), tuple(edges))
 
     def to_dict(self) -> dict[str, Any]:

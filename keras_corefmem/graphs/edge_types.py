@@ -71,11 +71,8 @@ def check_edge_types(types: Any) -> list[str]:
         ValueError: if they are not a list of different names.
     """
     names = list(types) if isinstance(types, Sequence) and not isinstance(types, str) else []
-    if (
-        not names
-        or len(set(names)) < len(names)
-        or not all(isinstance(n, str) and n for n in names)
-    ):
+    are_names = all(isinstance(name, str) and name for name in names)
+    if not names or not are_names or len(set(names)) < len(names):
         raise ValueError(
             "edge_types must be a list of different names, such as "
             f"['coreference', 'dependency']; got {types!r}."

@@ -114,14 +114,13 @@ def entity_types(
     for example in examples:
         if next(iter(tokenizer(example.question)), "") == "where":
             places |= set(tokenizer(example.answer))
-    return {
-        word: "person"
-        if word in total and word not in small
-        else "place"
-        if word in places or 2 * placed[word] > total[word]
-        else "thing"
-        for word in sorted(words)
-    }
+
+    def kind_of(word: str) -> str:
+        if word in total and word not in small:
+            return "person"
+        return "place" if word in places or 2 * placed[word] > total[word] else "thing"
+
+    return {word: kind_of(word) for word in sorted(words)}
 
 
 def entity_classes(

@@ -49,18 +49,19 @@ class Recutting:
         new: Sequence[Sequence[str]],
         governors: Iterable[int] = (),
     ) -> None:
-        # The end of each text, in old and in new tokens.
-        self.ends = [tuple(itertools.accumulate(map(len, texts))) for texts in (old, new)]
-        counts = [ends[-1] for ends in self.ends]
-        self.places: list[list[int]] = [[] for _ in range(counts[0])]
-        groups: list[list[int]] = [[] for _ in range(counts[1])]
-        starts = zip((0, *self.ends[0]), (0, *self.ends[1]), strict=True)
+        # The start of each text and the end of the last one.
+        self._bounds, self._new_bounds = (
+            tuple(itertools.accumulate(map(len, texts), initial=0)) for texts in (old, new)
+        )
+        self.places: list[list[int]] = [[] for _ in range(self._bounds[-1])]
+        groups: list[list[int]] = [[] for _ in range(self._new_bounds[-1])]
+        starts = zip(self._bounds, self._new_bounds, strict=True)
         for tokens, others, (start, other_start) in zip(old, new, starts, strict=False):
             for a, b in _pairs(tokens, others):
                 self.places[start + a].append(other_start + b)
                 groups[other_start + b].append(start + a)
         known = list(governors)
-        self.governors = [*known, *range(len(known), counts[0])]
+        self.governors = [*known, *range(len(known), self._bounds[-1])]
         self.stands = [
             min(group, key=self._depth) if group[1:] else next(iter(group), None)
             for group in groups
@@ -101,10 +102,9 @@ class Recutting:
         pairs = {name: self._moved(each) for name, each in structure.edges.items()}
         mentions = [(n, self.places[head][:1]) for n, head in structure.mentions.tolist()]
         heads = sorted({(number, *head) for number, head in mentions if head})
-        covered = len(structure.governors)
-        ends = dict(zip((0, *self.ends[0]), (0, *self.ends[1]), strict=True))
+        covered = self._new_bounds[self._bounds.index(len(structure.governors))]
         return Structure(
-            np.array([self._governor(n) for n in range(ends[covered])], "int32"),
+            np.array([self._governor(n) for n in range(covered)], "int32"),
             np.array(heads, "int32").reshape(-1, 2),
             self._moved(structure.arguments),
             pairs,
@@ -118,7 +118,7 @@ class Recutting:
     def _governor(self, token: int) -> int:
         own = self.stands[token]
         if own is None:
-            return token if token in (0, *self.ends[1]) else token - 1
+            return token if token in self._new_bounds else token - 1
         first = self.places[own][0]
         if first != token:
             return first

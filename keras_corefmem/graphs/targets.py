@@ -218,5 +218,4 @@ def attention_pairs(annotation: Annotation | Structure, signal: str) -> np.ndarr
     """
     check_signal(signal)
     structure = annotation if isinstance(annotation, Structure) else Structure.of(annotation)
-    pairs = sorted({tuple(pair) for pair in SIGNALS[signal](structure)})
-    return np.array(pairs, "int32").reshape(-1, 2) + 1
+    return _pairs(sorted({tuple(pair) for pair in SIGNALS[signal](structure)})) + 1

@@ -17,13 +17,17 @@ from keras_corefmem.datasets.passages.candidates import (
     distinct_words,
     find_mentions,
 )
-from keras_corefmem.graphs.chains import chain_ids
 from keras_corefmem.graphs.targets import check_signal
 from keras_corefmem.preprocessing.encoding import features
 from keras_corefmem.preprocessing.encoding.answers import best_sequences
 from keras_corefmem.preprocessing.encoding.encoded import Encoded, mark_overlap
 from keras_corefmem.preprocessing.encoding.features import Spelling, pad, target_name
-from keras_corefmem.preprocessing.encoding.graph import GraphNumpy, look_up_letters, padded
+from keras_corefmem.preprocessing.encoding.graph import (
+    GraphNumpy,
+    look_up_letters,
+    number_words,
+    padded,
+)
 from keras_corefmem.preprocessing.preprocessor import of_source, ranked
 from keras_corefmem.preprocessing.reader_preprocessor import ReaderPreprocessor
 from keras_corefmem.preprocessing.training_examples import (
@@ -32,13 +36,7 @@ from keras_corefmem.preprocessing.training_examples import (
     learn_entity_words_by_kind,
     recut,
 )
-from keras_corefmem.text.tokenizers import (
-    SENTENCE_ENDS,
-    get_tokenizer,
-    graph_has_letters,
-    has_letters,
-    lower,
-)
+from keras_corefmem.text.tokenizers import SENTENCE_ENDS, get_tokenizer, has_letters, lower
 from keras_corefmem.text.vocabulary import Vocabulary
 from keras_corefmem.utils.checks import check_sizes
 
@@ -191,8 +189,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
                 "it is coreference, or leave the signal out."
             )
         known = {word: count for word, count in counts.items() if count >= min_count}
-        max_size = None if max_words is None else max_words + 2
-        words = Vocabulary.from_counts(known, max_size).known
+        words = Vocabulary.from_counts(known).known[:max_words]
         annotator, truecase = made_by.pop() if len(made_by) == 1 else ("", "")
         kwargs = {"annotator": annotator or None, "truecase": truecase or None, **kwargs}
         kwargs.setdefault("strict_edge_types", "edge_types" in kwargs)
@@ -263,23 +260,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
             )
         text, query = parts = self.vocabulary.encode_texts([passage, question])
         ids = np.concatenate(parts)
-        most = len(self.answers) - 1
-        if candidates:
-            known = tuple(candidates)[:most]
-            # Of candidates with the same tokens, the first one alone has the mentions.
-            first = {tuple(candidates[each]): each for each in reversed(known)}
-            spans = [candidates[n] if first[tuple(candidates[n])] == n else [] for n in known]
-            mentions = find_mentions(spans, passage)
-            if not self.spans and (long := [n for start, end, n in mentions if end - start > 1]):
-                raise ValueError(
-                    f"{source or 'An example'}: the candidate {known[long[0] - 1]!r:.80} has "
-                    "several words, and the reader points at single ones: leave it out, or fit the "
-                    "reader on examples that have such candidates."
-                )
-        else:
-            known = distinct_words(passage)[:most]
-            numbers = {word: number for number, word in enumerate(known, 1)}
-            mentions = [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
+        known, mentions = self._mentions(passage, candidates, source)
         return EncodedCandidates(
             text,
             query,
@@ -292,6 +273,28 @@ class CandidatePreprocessor(ReaderPreprocessor):
             words=(*passage, *question) if self.spelling else (),
             sentences=sentences,
         )
+
+    def _mentions(
+        self, passage: list[str], candidates: Mapping[str, list[str]], source: str
+    ) -> tuple[tuple[str, ...], list[tuple[int, int, int]]]:
+        """Returns the candidates that are read, and their mentions, see `find_mentions`."""
+        most = len(self.answers) - 1
+        if not candidates:
+            known = distinct_words(passage)[:most]
+            numbers = {word: number for number, word in enumerate(known, 1)}
+            return known, [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
+        known = tuple(candidates)[:most]
+        # Of candidates with the same tokens, the first one alone has the mentions.
+        first = {tuple(candidates[each]): each for each in reversed(known)}
+        spans = [candidates[n] if first[tuple(candidates[n])] == n else [] for n in known]
+        mentions = find_mentions(spans, passage)
+        if not self.spans and (long := [n for start, end, n in mentions if end - start > 1]):
+            raise ValueError(
+                f"{source or 'An example'}: the candidate {known[long[0] - 1]!r:.80} has several "
+                "words, and the reader points at single ones: leave it out, or fit the reader on "
+                "examples that have such candidates."
+            )
+        return known, mentions
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -345,7 +348,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
         xp, both = GraphNumpy(), list(map(padded, tokens))
         (passage, question), words = self.graph_ids(tokens, tables), both[0]
         result = self._features(passage, question, names, xp, chains, words=both)
-        numbers = result["candidates"] = self._graph_candidates(words)
+        numbers = result["candidates"] = number_words(words, len(self.answers) - 1)
         if self.spans:
             one_hot = tf.one_hot(numbers, len(self.answers), on_value=True, off_value=False)
             result["candidates"] = one_hot & (numbers > 0)[..., None]
@@ -361,16 +364,6 @@ class CandidatePreprocessor(ReaderPreprocessor):
                 result[f"{name}_characters"] = look_up_letters(tables[1], each, self.word_length)
         return {name: result[name] for name in names}
 
-    def _graph_candidates(self, words: Any) -> Any:
-        """Numbers the distinct words of passages `(batch, time)` by their first occurrence."""
-        import tensorflow as tf
-
-        # Words are told apart by their hashes, since the vocabulary lacks many of them.
-        hashes = 1 + tf.strings.to_hash_bucket_fast(words, 2**62)
-        chains = tf.where(graph_has_letters(words), hashes, 0)
-        most = len(self.answers) - 1
-        return tf.cast(chain_ids(chains, most, GraphNumpy(), singletons=True), "int32")
-
     def graph_answers(
         self, logits: Any, tokens: Sequence, top: int, symbols: Any = None
     ) -> dict[str, Any]:
@@ -378,7 +371,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
 
         sequences, logs = best_sequences(logits, top, GraphNumpy())
         words = padded(tokens[0])
-        numbers = self._graph_candidates(words)[:, None]
+        numbers = number_words(words, len(self.answers) - 1)[:, None]
         mentions = (numbers == tf.range(len(self.answers))[:, None]) & (numbers > 0)
         first = tf.gather(words, tf.argmax(mentions, axis=-1), batch_dims=1)
         known = tf.where(tf.reduce_any(mentions, axis=-1), first, "")

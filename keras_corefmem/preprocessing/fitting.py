@@ -107,7 +107,7 @@ def _fitter(
     tokenize = get_tokenizer(kwargs["tokenizer"])
     words: frozenset[str] = frozenset()
     if entity_words is None and tagger:
-        words = words.union(tagged_entity_words(examples, tagger, tokenize))
+        words = tagged_entity_words(examples, tagger, tokenize)
     elif entity_words is None:
         words = learn_entity_words_by_kind(examples, tokenize)
     typed = set(ENTITY_TYPES).intersection(map(base_type, kwargs.get("edge_types", ())))

@@ -135,7 +135,7 @@ class Preprocessor(abc.ABC):
         """Encodes raw `strings`, with answer 0."""
 
     def with_edges(self, encoded: Any, example: Example) -> Any:
-        """Returns an encoded example, or encoded raw text, with the chains and edges given."""
+        """Returns an encoded example or raw text with the chains and edges of `example`."""
         return encoded
 
     def collate(

@@ -151,7 +151,7 @@ class ReaderPreprocessor(Preprocessor):
         """
         check_examples(examples)
         check_words(max_words, min_count)
-        lemma, tokenize = lemmatizer or (lambda word: word), get_tokenizer(tokenizer)
+        lemma, tokenize = lemmatizer or str, get_tokenizer(tokenizer)
         examples = recut(examples, tokenize)
         texts = [text for e in examples for text in (e.passage, e.question)]
         counts = collections.Counter(word for text in texts for word in tokenize(text))
@@ -184,9 +184,9 @@ class ReaderPreprocessor(Preprocessor):
 
     def type_words(self, names: Sequence[str | None]) -> None:
         """Sets the edge type of the chain of each word, besides coreference."""
-        columns = [-1 if name is None else self.edge_table.column(name) for name in names]
-        if set(columns) - {-1, None}:
-            known = [0 if column is None else column + 1 for column in columns]
+        columns = map(self.edge_table.column, names)
+        known = [0 if column is None else column + 1 for column in columns]
+        if any(known):
             self.word_types = self._table_of_types(known)
 
     def _table_of_types(self, known: Sequence[int]) -> np.ndarray:
@@ -210,9 +210,7 @@ class ReaderPreprocessor(Preprocessor):
             warn_of_unread_edges(examples, [COREFERENCE])
         if own or any(example.edges for example in examples):
             self.edge_table.check_known(own, examples)
-            # A sample is enough.
-            step = -(-len(examples) // SAMPLE)
-            rows = self.encode_all(examples, step)
+            rows = self.encode_all(examples, step=-(-len(examples) // SAMPLE))
             if max_sources is None:
                 max_sources = self.edge_table.room(self._edges_by_cell(rows))
         if max_sources is not None:
@@ -382,14 +380,10 @@ class ReaderPreprocessor(Preprocessor):
                 self.edge_table.limit(1 + np.bincount(row.edges[:, :2].ravel()).max())
                 plain = dataclasses.replace(row, edges=row.edges[:0])
                 lengths = len(row.passage), len(row.question)
-                both, chained = (
-                    [
-                        np.sum(a > 0, -1).ravel()
-                        for a in self.collate([r], 1, *lengths, names).values()
-                    ]
-                    for r in (row, plain)
-                )
-                counts += [a[a > b] for a, b in zip(both, chained, strict=True)]
+                both, chained = (self.collate([r], 1, *lengths, names) for r in (row, plain))
+                for name in names:
+                    linked, own = (np.sum(each[name] > 0, axis=-1) for each in (both, chained))
+                    counts.append(linked[linked > own])
         return np.concatenate(counts)
 
     def get_config(self) -> dict[str, Any]:

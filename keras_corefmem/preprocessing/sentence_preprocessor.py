@@ -16,7 +16,7 @@ from keras_corefmem.preprocessing.encoding.graph import look_up_letters, padded
 from keras_corefmem.preprocessing.preprocessor import Bucketing, Preprocessor
 from keras_corefmem.preprocessing.training_examples import check_examples, check_words
 from keras_corefmem.text.tokenizers import graph_lower, lower
-from keras_corefmem.text.vocabulary import UNKNOWN
+from keras_corefmem.text.vocabulary import UNKNOWN, Vocabulary
 from keras_corefmem.utils.checks import check_sizes
 
 FEATURES = ("words", "characters")
@@ -101,10 +101,10 @@ class SentencePreprocessor(Preprocessor):
         tags = {not isinstance(sentence.answer, str) for sentence in examples}
         if len(tags) != 1:
             raise ValueError("Give all sentences a label, or all of them tags.")
-        counts = word_counts(examples, lower_case)
+        counts = {w: n for w, n in word_counts(examples, lower_case).items() if n >= min_count}
         letters = {letter for s in examples for word in s.words for letter in word}
         return cls(
-            sorted((w for w, n in counts.items() if n >= min_count), key=lambda w: (-counts[w], w)),
+            Vocabulary.from_counts(counts).known,
             sorted({answer for sentence in examples for answer in answers_of(sentence)}),
             tags.pop(),
             "".join(sorted(letters)) if characters else "",

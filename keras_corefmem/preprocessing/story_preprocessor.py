@@ -148,8 +148,7 @@ class StoryPreprocessor(Preprocessor):
     def encode(self, example: Example) -> EncodedStory:
         example = example.recut(self.tokenizer.cased)
         if example.is_raw:
-            names, answer, source = ("passage", "question"), example.answer, example.source
-            return self._encode(example.passage, example.question, names, answer, source)
+            return self._encode(example.passage, example.question, example.answer, example.source)
         dropped = max(len(example.sentences) - self.max_sentences, 0)
         texts = [("passage", sentence) for sentence in example.sentences]
         ids, symbols = self.ids_of_texts([*texts, ("question", example.question)], example.source)
@@ -164,15 +163,15 @@ class StoryPreprocessor(Preprocessor):
         )
 
     def encode_text(self, passage: str, question: str) -> EncodedStory:
-        return self._encode(passage, question, ("passage", "question"))
+        return self._encode(passage, question)
 
     def _encode(
         self,
         passage: str,
         question: str,
-        checked: Sequence[str],
         answer: str | None = None,
         source: str = "",
+        checked: Sequence[str] = ("passage", "question"),
     ) -> EncodedStory:
         texts = [("passage", passage), ("question", question)]
         arrays, symbols = self.ids_of_texts(texts, source)

@@ -42,7 +42,7 @@ def cloze_words(
         )
     for marker in (*answers, *present, PLACEHOLDER):
         counts.pop(marker, None)
-    words = Vocabulary.from_counts(counts, max_words + 2).known
+    words = Vocabulary.from_counts(counts).known[:max_words]
     return [PLACEHOLDER, *answers, *words], answers
 
 
@@ -130,8 +130,8 @@ class WindowPreprocessor(StoryPreprocessor):
         example = example.recut(self.tokenizer.cased)
         if example.is_raw:
             return super().encode(example)
-        texts, answer, source = (example.passage, example.question), example.answer, example.source
-        return self._encode(*texts, ("question",), answer, source)
+        texts = example.passage, example.question
+        return self._encode(*texts, example.answer, example.source, checked=("question",))
 
     def invalid_rows(self, *ids: Any, xp: Any = np) -> dict[str, tuple]:
         passage, question = ids

@@ -1,7 +1,7 @@
 """Checks of sizes, shares, shapes, characters, and edge positions (1-based, 0 = none)."""
 
 import numbers
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,25 +25,21 @@ def check_characters(name: str, text: str) -> None:
         ) from None
 
 
+def _is_number(value: object) -> TypeGuard[numbers.Real]:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
 def check_shares(**shares: object) -> None:
     """Checks that shares are numbers from 0 to 1."""
     for name, share in shares.items():
-        if (
-            isinstance(share, bool)
-            or not isinstance(share, numbers.Real)
-            or not 0 <= float(share) <= 1
-        ):
+        if not (_is_number(share) and 0 <= float(share) <= 1):
             raise ValueError(f"{name} must be a number from 0 to 1, got {share!r}.")
 
 
 def check_positive(**values: object) -> None:
     """Checks that values are positive numbers."""
     for name, value in values.items():
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, numbers.Real)
-            or not 0 < float(value) < np.inf
-        ):
+        if not (_is_number(value) and 0 < float(value) < np.inf):
             raise ValueError(f"{name} must be a positive number, got {value!r}.")
 
 

@@ -18,11 +18,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def in_natural_order(names: Iterable[str]) -> list[str]:
     """Sorts names, comparing the numbers in them as numbers."""
+    return sorted(names, key=natural_key)
 
-    def key(name: str) -> list[tuple[str, int]]:
-        return [(word, int(number or 0)) for word, number in re.findall(r"(\D*)(\d*)", name)]
 
-    return sorted(names, key=key)
+def natural_key(name: str) -> tuple[list[tuple[str, int]], str]:
+    """Returns a key that sorts names with the numbers in them by value."""
+    parts = re.findall(r"(\D*)(\d*)", name)
+    return [(word, int(number or 0)) for word, number in parts], name
 
 
 def _fold(name: str) -> str:

@@ -3,6 +3,7 @@ import dataclasses
 import pytest
 
 from keras_corefmem import corpora
+from keras_corefmem.corpora.questions import find_annotated
 from keras_corefmem.datasets import AnnotatedExample, CandidateExample, Example, Splits
 from keras_corefmem.datasets.passages import wikihop
 
@@ -43,3 +44,11 @@ def test_changes_since_the_annotation(tmp_path, example, make_example):
     assert changed(train=[example, moved]) == ["train"]
     assert changed(valid=[], test=[moved]) == ["valid", "test"]
     assert changed(test=[asked]) == ["test"]
+
+
+def test_records_of_the_default_task_are_found(tmp_path):
+    train = tmp_path / "annotated" / "cbt-NE" / "train"
+    train.mkdir(parents=True)
+    (train / "index.json").touch()
+    assert find_annotated("cbt", tmp_path) == find_annotated("cbt", tmp_path, "NE") == train.parent
+    assert find_annotated("cbt", tmp_path, "CN") is None

@@ -71,6 +71,7 @@ def test_sizes_come_from_the_examples(preprocessor):
     assert len(CandidatePreprocessor.fit([SPANS], num_candidates=2).answers) == 3
     few = CandidatePreprocessor.fit([FIRST], max_words=2)
     assert few.vocabulary.words == ["", "[unknown]", ",", "."]
+    assert not CandidatePreprocessor.fit([FIRST], max_words=0).vocabulary.known
     often = CandidatePreprocessor.fit([FIRST], min_count=2)
     assert often.vocabulary.words[2:] == [",", ".", "john"]
 

@@ -42,6 +42,12 @@ def test_rare_words_are_unknown():
     assert [preprocessor.answers[n] for n in encoded.answer] == list(TAGGED[0].answer)
 
 
+def test_a_special_in_a_text_is_an_unknown_word():
+    sentence = Sentence(("[unknown]", "film"), "good")
+    preprocessor = SentencePreprocessor.fit([sentence])
+    assert preprocessor.encode(sentence).words.tolist() == [1, 2]
+
+
 def test_words_are_spelt_as_they_are_written():
     preprocessor = SentencePreprocessor.fit(TAGGED, characters=True, word_length=5)
     spelt = preprocessor.spelling(("Dogs", "tagger", "x", "the-end"))

@@ -100,8 +100,6 @@ def find_passages(
                         "source": chapter[first][0],
                     },
                 )
-                if rank == WORD:
-                    break
 
 
 def _context(sentences, last):

@@ -9,10 +9,7 @@ from keras_corefmem.graphs.coreference.resolver import KINDS, STEPS, Resolver
 
 @Language.factory(
     "corefmem_resolver",
-    default_config={
-        **dataclasses.asdict(Resolver()),
-        **{"steps": list(STEPS), "kinds": list(KINDS)},
-    },
+    default_config={**dataclasses.asdict(Resolver()), "steps": list(STEPS), "kinds": list(KINDS)},
     requires=["token.dep", "token.head"],
     assigns=["doc.spans"],
 )

@@ -63,7 +63,7 @@ def detect(parse: Parse) -> list[Phrase]:
 
 
 def describe_spans(parse: Parse, spans: Iterable[tuple[int, int]]) -> list[Phrase]:
-    """Describes given mentions, pairs of the first token and the one after the last."""
+    """Describes known mentions, pairs of the first token and the one after the last."""
     return [describe(parse, start, end, head_of(parse, start, end)) for start, end in spans]
 
 

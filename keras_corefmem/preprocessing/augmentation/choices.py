@@ -98,11 +98,14 @@ def augmentations(
     examples = recut(examples, preprocessor.tokenizer)
     if isinstance(names, Mapping):
         return list(AugmentKinds(_by_kind(names, examples, preprocessor)).parts())
+    parts: list[str | Augmentation] = []
+    for each in [names] if isinstance(names, str) else names or ():
+        parts += split_names(each) if isinstance(each, str) else [each]
     made: list[Augmentation] = []
-    for each in split_names(names) if isinstance(names, str) else names or ():
+    for each in parts:
         if not isinstance(each, str):
             made.append(each)
-        elif split_names(each) == ["shuffle"]:
+        elif each == "shuffle":
             made.append(ShuffleSentences(preprocessor.tokenizer))
         elif each == "longer":
             stories = [example.sentences for example in examples]

@@ -67,8 +67,7 @@ class LengthenStories:
         linked = example.chains or hasattr(example, "chain_ids")
         if random.random() >= self.share or linked or example.answer == NO_ANSWER:
             return example
-        own = len(example.sentences)
-        most = own * (self.times - 1)
+        most = len(example.sentences) * (self.times - 1)
         count = most if self.exact else int(random.integers(1, most + 1))
         others: tuple[str, ...] = ()
         while len(others) < count:

@@ -183,14 +183,13 @@ class RenameEntities:
                     if word in names:
                         pieces[index] = _spell(pieces[index], *names[word])
             renamed.append("".join(pieces))
-        question, *others = renamed
-        answer, others = SEPARATOR.join(others[: len(answers)]), others[len(answers) :]
+        left = iter(renamed)
+        question, answer = next(left), SEPARATOR.join(itertools.islice(left, len(answers)))
         if not self.is_answer(answer):
             return example
-        left = iter(others)
-        values: dict[str, Any] = {}
-        for name, old in lists.items():
-            values[name] = tuple(itertools.islice(left, len(old)))
+        values: dict[str, Any] = {
+            name: tuple(itertools.islice(left, len(old))) for name, old in lists.items()
+        }
         new = dataclasses.replace(example, question=question, answer=answer, **values)
         is_moved = (example.edges or example.chains) and self._sizes(new) != self._sizes(example)
         return example if is_moved else new
@@ -222,11 +221,10 @@ def learn_classes(
             "There are no entities to rename: leave renaming out, name the words yourself, "
             "RenameEntities(classes), or annotate with a pipeline that recognizes names."
         )
-    if within == "types" and not labels:
-        labels = entity_types(examples, [forms[0] for forms in entities], tokenizer)
-    elif within == "classes" and not labels:
+    if within and not labels:
         words = [form for forms in entities for form in forms]
-        labels = entity_classes(examples, words, tokenizer)
+        learn = entity_types if within == "types" else entity_classes
+        labels = learn(examples, words, tokenizer)
     classes = collections.defaultdict(list)
     for forms in entities:
         usual = [max(written[word], key=written[word].__getitem__) for word in forms]

@@ -189,8 +189,7 @@ class Batches(keras.utils.PyDataset):
         self.preprocessor = preprocessor.with_target_room(self.encoded)
         lengths, questions = self._lengths()
         if buckets is None or self.encoded is not encoded:
-            bucketing = preprocessor.bucketing
-            saving, multiple = bucketing.padding_saved, bucketing.multiple
+            saving, multiple, _ = preprocessor.bucketing
             buckets = length_buckets(lengths, saving=saving, multiple=multiple)
         self.buckets = list(buckets)
         longest = max(questions)
@@ -216,21 +215,19 @@ class Batches(keras.utils.PyDataset):
         passages, questions = map(np.searchsorted, options, self._lengths())
         bucket_of = questions * len(self.buckets) + passages
         random = np.random.default_rng((self.seed, epoch))
-        order = random.permutation(len(self.encoded)) if self.shuffle else None
+        count = len(self.encoded)
+        order = random.permutation(count) if self.shuffle else np.arange(count)
         batches: list = []
-        count = len(self.buckets)
         shapes = [(length, q) for q in self.question_lengths for length in self.buckets]
         rests = [np.zeros(0, int) for _ in shapes]
         for bucket, shape in enumerate(shapes):
-            members = np.flatnonzero(bucket_of == bucket)
-            if order is not None:
-                members = order[bucket_of[order] == bucket]
-            members = np.concatenate([rests[bucket], members])
+            members = np.concatenate([rests[bucket], order[bucket_of[order] == bucket]])
             full = len(members)
             if bucket < len(shapes) - 1:
                 full -= full % self.batch_size
                 # The next passage length; after the last one, the next question length.
-                longer = bucket + (1 if (bucket + 1) % count else count)
+                last = shape[0] == self.buckets[-1]
+                longer = bucket + (len(self.buckets) if last else 1)
                 rests[longer] = np.concatenate([rests[longer], members[full:]])
             batches += [
                 (members[i : i + self.batch_size], *shape) for i in range(0, full, self.batch_size)
@@ -246,7 +243,7 @@ class Batches(keras.utils.PyDataset):
         for place, shape in enumerate(apart):
             index = first_of[shape]
             batches[place], batches[index] = batches[index], batches[place]
-        self.batches, self.rows = batches, len(self.encoded)
+        self.batches, self.rows = batches, count
 
     def check_answers(self) -> None:
         """Raises a `ValueError` if one of the answers is unknown and so cannot be learned."""

@@ -71,8 +71,9 @@ def stream(
         with naming_damage(f"A record in {folder}", REMEDY):
             pair = from_example(record)
         row = preprocessor.encode(make_example(*pair))
-        _check_length("question", row.question, question_length, row.source)
-        _check_length("text", [*row.passage, *row.question], buckets[-1], row.source)
+        count = len(row.question)
+        _check_length("question", count, question_length, row.source)
+        _check_length("text", len(row.passage) + count, buckets[-1], row.source)
         return row
 
     def collate(rows: Sequence, length: int) -> tuple:
@@ -110,9 +111,9 @@ def _shape_of(name: str, array: np.ndarray) -> tuple:
     return array.shape if name.startswith("question") else (len(array), None, *array.shape[2:])
 
 
-def _check_length(name: str, tokens: Sequence, limit: int, source: str) -> None:
-    if len(tokens) > limit:
+def _check_length(name: str, count: int, limit: int, source: str) -> None:
+    if count > limit:
         raise ValueError(
-            f"{source or 'A record'}: a {name} of {len(tokens)} tokens, the limit is {limit}; give "
+            f"{source or 'A record'}: a {name} of {count} tokens, the limit is {limit}; give "
             "a larger question_length or larger buckets, or leave it out."
         )

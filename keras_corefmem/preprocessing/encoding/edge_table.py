@@ -76,7 +76,7 @@ class EdgeTable:
         start = f"{example.source}: " if example.source else ""
         return f"{start}edge {number}, {tuple(example.edges[number - 1])},"
 
-    def column(self, base: str) -> int | None:
+    def column(self, base: str | None) -> int | None:
         """Returns the column of the edges of a type in reading order, `None` if it is not read."""
         return int(self.columns[self.bases.index(base), 0]) if base in self.bases else None
 
@@ -134,18 +134,18 @@ class EdgeTable:
             )
 
     def _number(self, place, source, target, edge_type, example, tokens):
-        named, known = self._named(example, place), base_type(edge_type) in self.bases
+        known = base_type(edge_type) in self.bases
         # If no types were chosen, `fit` has warned about these edges.
         if not known and self.is_strict:
             hint = did_you_mean(edge_type, self.types)
             raise ValueError(
-                f"{named} has a type that the reader does not know.{hint} It "
+                f"{self._named(example, place)} has a type that the reader does not know.{hint} It "
                 f"reads {', '.join(self.types)}: name every type in edge_types."
             )
         if max(source, target) > tokens:
             raise ValueError(
-                f"{named} leaves the text: passage and question have {tokens} tokens, count them "
-                "from 1."
+                f"{self._named(example, place)} leaves the text: passage and question have "
+                f"{tokens} tokens, count them from 1."
             )
         if edge_type.endswith(INVERSE):
             source, target = target, source

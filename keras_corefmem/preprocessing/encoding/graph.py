@@ -64,15 +64,24 @@ def number_symbols(ids: Sequence, words: Sequence, vocabulary: Vocabulary) -> li
 
     joined, count = tf.concat(ids, axis=1), vocabulary.free_symbols
     unknown = joined == UNKNOWN
-    # Words are told apart by their hashes.
-    together = tf.concat(words, axis=1)
-    hashes = 1 + tf.strings.to_hash_bucket_fast(together, 2**62)
-    chains = tf.where(unknown & graph_has_letters(together), hashes, 0)
-    ranks = chain_ids(chains, count, GraphNumpy(), singletons=True)
+    ranks = number_words(tf.concat(words, axis=1), count, unknown)
     turn = tf.reduce_sum(tf.where(unknown, 0, joined), axis=1, keepdims=True)
     symbols = len(vocabulary) - count + (ranks - 1 + turn) % count
     numbered = tf.where(ranks > 0, symbols, joined)
     return tf.split(numbered, [tf.shape(each)[1] for each in ids], axis=1)
+
+
+def number_words(words: Any, most: int, chosen: Any = True) -> Any:
+    """Numbers the distinct words `(batch, time)` that are `chosen` by their first occurrence.
+
+    Numbers are int32, from 1; punctuation, and words beyond `most`, have 0.
+    """
+    import tensorflow as tf
+
+    # Words are told apart by their hashes, since the vocabulary lacks many of them.
+    hashes = 1 + tf.strings.to_hash_bucket_fast(words, 2**62)
+    chains = tf.where(graph_has_letters(words) & chosen, hashes, 0)
+    return chain_ids(chains, most, GraphNumpy(), singletons=True)
 
 
 def spelled_symbols(ids: Sequence, words: Sequence, vocabulary: Vocabulary) -> Any:

@@ -70,6 +70,7 @@ def test_batches_read_the_augmented_stories(cls):
     batches = preprocessor.batches(encoded, names, augment=["rename", "shuffle"], **options)
     plain = preprocessor.batches(encoded, names, shuffle=True, seed=5)
     rename, shuffle = augmentations("rename+shuffle", STORIES, preprocessor)
+    assert len(augmentations(["rename+shuffle", shuffle], STORIES, preprocessor)) == 3
     for epoch in (0, 1):
         batches.start_epoch(epoch)
         plain.start_epoch(epoch)

@@ -275,7 +275,7 @@ def test_types_that_do_not_fit_are_refused():
     linked = [dataclasses.replace(EXAMPLE, edges=[(1, 2, "coreference")])]
     with pytest.raises(ValueError, match="There are none besides coreference"):
         ReaderPreprocessor.fit(linked, tokenizer="spaces", edge_types=["role"])
-    for types in ("near", [], ["near", "near"], [1], None):
+    for types in ("near", [], ["near", "near"], [1], [["near"]], None):
         with pytest.raises(ValueError, match="edge_types must be a list of different names"):
             EdgeTable(types, 1)
     with pytest.raises(ValueError, match="max_sources must be an integer of at least 1"):
