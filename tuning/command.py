@@ -90,16 +90,16 @@ def search(
     chosen = Search(
         model,
         dataset,
-        find(dataset).first_task if task is None else task,
-        data_dir and os.path.abspath(data_dir),
-        language,
-        space,
-        tuner,
-        trials or (None if tuner in ("grid", "hyperband") else DEFAULT_TRIALS),
-        seed or 0,
-        changes,
-        output,
-        log_dir,
+        task=find(dataset).first_task if task is None else task,
+        data_dir=data_dir and os.path.abspath(data_dir),
+        language=language,
+        space=space,
+        tuner=tuner,
+        trials=trials or (None if tuner in ("grid", "hyperband") else DEFAULT_TRIALS),
+        seed=seed or 0,
+        settings=changes,
+        output=output,
+        log_dir=log_dir,
     )
     check_space(chosen, epochs)
     if workers > 1 or (part and leads):

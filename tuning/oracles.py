@@ -47,13 +47,13 @@ class Lasting(keras_tuner.Oracle):
         path = pathlib.Path(self._get_oracle_fname())
         if not path.exists():
             return
-        # A trial that was saved but is not yet in the oracle's file is drawn again.
         known = load_json(path, remedy=REMEDY, kind=_Known)["start_order"]
-        for trial in path.parent.glob("trial_*/trial.json"):
-            if trial.parent.name.removeprefix("trial_") not in known:
-                trial.unlink()
-        # Loaded one by one, so that an error names the file.
         for each in path.parent.glob("trial_*/trial.json"):
+            # A trial that was saved but is not yet in the oracle's file is drawn again.
+            if each.parent.name.removeprefix("trial_") not in known:
+                each.unlink()
+                continue
+            # Loaded one by one, so that an error names the file.
             with naming_damage(each, REMEDY):
                 keras_tuner.engine.trial.Trial.load(str(each))
         with naming_damage(path, REMEDY):

@@ -160,10 +160,8 @@ class Search:
         # Finds errors here that all trials would have.
         experiment = self.experiment({})
         train, *_ = training.draw_parts(self.splits, experiment.settings)
-        record = {
-            "space": self.hyper_model.entries,
-            **{name: getattr(self, name) for name in ("trials", "settings")},
-        }
+        entries = self.hyper_model.entries
+        record = {"space": entries, "trials": self.trials, "settings": self.settings}
         # Older searches did not record these.
         data = {
             "questions": {part: len(getattr(self.splits, part)) for part in training.PARTS},
@@ -255,12 +253,8 @@ class Search:
         return [f.name.removeprefix("trial_") for f in sorted(self.folder.glob("trial_*"))]
 
     def finished_trials(self) -> list[str]:
-        names = OUTCOME, ERROR
-        return [
-            n
-            for n in self.started_trials()
-            if any((self.trial_folder(n) / f).exists() for f in names)
-        ]
+        started = ((n, self.trial_folder(n)) for n in self.started_trials())
+        return [n for n, f in started if (f / OUTCOME).exists() or (f / ERROR).exists()]
 
     def under_way(self) -> dict[str, int]:
         """Returns the number of complete epochs of each unfinished trial, if it has any."""

@@ -62,14 +62,13 @@ def search_with(workers: int, search: "Search", report: Callable[[dict[str, Any]
                         f"{name} died {deaths[name]} times and no trial ended, the last exit "
                         f"status is {status}; the same command continues."
                     )
-                if name != "chief":
-                    begin(name)
-                    continue
-                end(running, search)
-                port = free_port()
-                for each in names:
-                    begin(each)
-                break
+                if name == "chief":
+                    end(running, search)
+                    port = free_port()
+                    for each in names:
+                        begin(each)
+                    break
+                begin(name)
         report_new()
     finally:
         end(running, search)

@@ -22,11 +22,13 @@ from zoo.architectures.inputs import (
     words_of,
 )
 from zoo.architectures.losses import NO_ANSWERS
-from zoo.reading.answers import SHOWN_WORDS, warn_of_unknown_words
+from zoo.reading.answers import unread_words
 
 # Shares of unknown words from which texts are not those that a model was made for. A small
 # vocabulary covers its texts completely, a larger one never does.
 FEW_WORDS, SHARE_OF_FEW, SHARE_OF_MANY = 1000, 0.01, 0.12
+# Number of unknown words or answers that a warning names.
+SHOWN_WORDS = 5
 
 
 def of_features(method):
@@ -95,8 +97,18 @@ def warn_of_other_texts(preprocessor, examples, encoded):
     unknown = ids == UNKNOWN if words.free_symbols else words.is_unknown(ids)
     few = len(preprocessor.vocabulary) <= FEW_WORDS
     if len(unknown) and np.mean(unknown) >= (SHARE_OF_FEW if few else SHARE_OF_MANY):
-        rows = (e.words if is_sentence else (e.passage, e.question) for e in examples)
-        warn_of_unknown_words(preprocessor, rows, stacklevel=5, share=np.mean(unknown))
+        named = {}
+        for row in (e.words if is_sentence else (e.passage, e.question) for e in examples):
+            named |= dict.fromkeys(unread_words(preprocessor, preprocessor.unknown_words(*row)))
+            if len(named) >= SHOWN_WORDS:
+                break
+        warnings.warn(
+            f"The model does not know {np.mean(unknown):.0%} of the words, such as "
+            f"{', '.join(map(repr, list(named)[:SHOWN_WORDS]))}: it was made for other texts. To "
+            "train it on these, begin with zoo.from_preset(…, examples=examples) or "
+            "from_examples(examples).",
+            stacklevel=4,
+        )
 
 
 def warn_of_unknown_answers(preprocessor, encoded, examples=None, stacklevel=3):

@@ -179,7 +179,8 @@ else:
 
         def __get__(self, instance, owner=None):
             function, owner = self.__func__, owner or type(instance)
-            _, _, *own_names = inspect.signature(function).parameters
+            _, *parameters = inspect.signature(function).parameters.values()
+            own_names = [parameter.name for parameter in parameters[1:]]
 
             @functools.wraps(function)
             def from_examples(examples, *args, **kwargs):
@@ -190,8 +191,7 @@ else:
                 check_kind(examples, tuple(owner.TEXTS))
                 return function(owner, examples, *args, **kwargs)
 
-            _, *own = inspect.signature(function).parameters.values()
-            own = {p.name: p for p in own if p.kind is not p.VAR_KEYWORD}
+            own = {p.name: p for p in parameters if p.kind is not p.VAR_KEYWORD}
             if not owner.HAS_WORD_VECTORS:
                 own.pop("word_vectors", None)
             for name, field in chosen(owner).items():

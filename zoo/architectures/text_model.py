@@ -330,8 +330,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         """Yields, for each example, a line with the model's answer and whether it is right."""
         logits = views.inspect_examples(examples, self.preprocessor, self.inspect).logits
         for example, row in zip(examples, logits, strict=True):
-            best = views.predicted_answer(example, row, self.preprocessor)
-            answer, probability, is_right = best
+            answer, probability, is_right = views.predicted_answer(example, row, self.preprocessor)
             right = "right" if is_right else f"wrong: {example.answer}"
             yield f"{example.question}  {answer} ({probability:.0%}), {right}"
 

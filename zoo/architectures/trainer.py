@@ -288,8 +288,6 @@ class TextTrainer(ReportsMeans, LightModel):
         elif held is not None:
             held = first_of(held, last, size)
             validation_data = self.batches(held, size)
-        else:
-            kwargs["validation_batch_size"] = size
         batches, own = x if isinstance(x, Batches) else None, self.training_callbacks()
         if batches is not None:
             check_alone(HELD, y=y, sample_weight=sample_weight)
@@ -307,7 +305,7 @@ class TextTrainer(ReportsMeans, LightModel):
             measured, validation_data = self._in_order(validation_data, held, last)
         elif validation_data is not None or validation_split:
             self.evaluate_batches(False)
-            kwargs["validation_steps"] = last
+            kwargs |= {"validation_steps": last, "validation_batch_size": size}
             validation_data = checked_validation(validation_data, self.output.shape)
         self.take_rows_of(batches)
         own += [] if measured is None else self.measuring_callbacks(measured)

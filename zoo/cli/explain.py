@@ -39,7 +39,8 @@ def explain(
     """Show where a reader looks to answer a question."""
     from zoo.cli.inputs import check_strings, check_truecaser, choose_texts, load_model
 
-    if output and pathlib.Path(output).suffix not in (".png", ".html"):
+    path = pathlib.Path(output) if output else None
+    if path and path.suffix not in (".png", ".html"):
         raise ValueError(
             f"--output {output}: the picture is a PNG file, the page one of HTML: end its name in "
             ".png or .html."
@@ -73,7 +74,6 @@ def explain(
         else:
             warn_of_missing_structure(reader)
         warn_of_unknown_words(preprocessor, [(example.passage, example.question)])
-    path = pathlib.Path(output) if output else None
     if path and path.suffix == ".png" and not reader.has_attention:
         raise ValueError(f"{model} has no attention to draw: write a page, --output FILE.html.")
     (shown,) = reader.views([example])

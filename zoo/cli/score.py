@@ -53,8 +53,8 @@ def score(
         raise ValueError(f"--annotator {EXACT} is no spaCy pipeline: give the name or path of one.")
     nlp, console = load_pipeline(annotator), make_console()
     pipeline = TextAnnotator(annotator).describe()["annotator"]
-    option = ["--mentions", mentions] if dataset == "litbank" else ["--part", part]
-    path = pathlib.Path(results, "coreference", f"{dataset}-{option[1]}-{pipeline['name']}.json")
+    chosen = ["--mentions", mentions] if dataset == "litbank" else ["--part", part]
+    path = pathlib.Path(results, "coreference", f"{dataset}-{chosen[1]}-{pipeline['name']}.json")
     check_pipeline(path, pipeline)
     if dataset == "litbank":
         content = score_litbank(nlp, data_dir, mentions)
@@ -73,7 +73,7 @@ def score(
     words = ["corefmem", "score", dataset, "--data-dir", "DIR", "--annotator", pipeline["name"]]
     content |= {
         "dataset": dataset,
-        "command": shlex.join([*words, *option]),
+        "command": shlex.join([*words, *chosen]),
         "pipeline": pipeline,
         "seconds": {name: round(value, 1) for name, value in seconds.items()},
         "package": keras_corefmem.__version__,

@@ -84,7 +84,8 @@ def train(
         warnings.warn("--preset is now called --best.", FutureWarning, stacklevel=1)
     best = best or preset
     known: dict[str, Any] = {**read_best(best)} if best else {}
-    changes = merge_settings(known.get("settings", {}), parse_settings(settings, epochs))
+    own = parse_settings(settings, epochs)
+    changes = merge_settings(known.get("settings", {}), own)
     model = model or known.get("model", DEFAULT_MODEL)
     dataset = dataset or known.get("dataset") or ("babi" if data_dir else "simulator")
     # The task and language that were found do not apply to another data set.
@@ -99,15 +100,16 @@ def train(
     from zoo.training import data_parallel
 
     with data_parallel(devices):
-        options = {"valid": valid and os.path.abspath(valid)}
-        experiment = Experiment(model, dataset, task, seed, data_dir, language, changes, **options)
+        valid = valid and os.path.abspath(valid)
+        where = model, dataset, task, seed, data_dir, language
+        experiment = Experiment(*where, changes, valid=valid)
         if experiment.settings.batch_size % devices:
             raise ValueError(
                 f"--devices {devices} cannot share a batch of {experiment.settings.batch_size}: "
                 "give --set batch_size= a multiple."
             )
-        chosen = parse_settings(settings).get("arguments", {})
-        run(experiment, pathlib.Path(output), pathlib.Path(log_dir), fresh, chosen)
+        folders = pathlib.Path(output), pathlib.Path(log_dir)
+        run(experiment, *folders, fresh, own.get("arguments", {}))
     print(f"\nTensorBoard:  tensorboard --logdir {shlex.quote(log_dir)}")
 
 
@@ -118,15 +120,12 @@ def run(
     fresh: bool,
     chosen: Collection[str] = (),
 ) -> None:
-    from keras_corefmem.datasets.registry import find
     from keras_corefmem.utils.locks import clear, hold
     from keras_corefmem.visualization import make_console
     from zoo.cli.first_epoch import FirstEpoch
-    from zoo.configs import configuration
     from zoo.experiments import run_experiment
     from zoo.experiments.experiment import watch
     from zoo.experiments.folders import epochs_done
-    from zoo.training import evaluate
 
     name = experiment.name_in(output)
     folder, log_dir = output / name, logs / name
@@ -148,31 +147,40 @@ def run(
             folder,
             callbacks,
             splits,
-            ("epochs",),
-            "pass --fresh to replace it, or another --output",
-            lambda line: print(line, flush=True),
-            1 if sys.stdout.isatty() else 2,
-            fresh,
-            chosen,
+            ignoring=("epochs",),
+            remedy="pass --fresh to replace it, or another --output",
+            report=lambda line: print(line, flush=True),
+            verbose=1 if sys.stdout.isatty() else 2,
+            fresh=fresh,
+            chosen=chosen,
         )
     if len(outcome.progress.history) == before:
         print("It is complete: nothing left to train. Pass --fresh to start again.")
-    test, known = evaluate(outcome.model, outcome.batches["test"]), find(experiment.dataset)
+    show_scores(experiment, outcome)
+    show_files(outcome.model, folder, splits.test)
+
+
+def show_scores(experiment: Any, outcome: Any) -> None:
+    """Prints the accuracy of the best epoch, and its answers to a few test questions."""
+    from keras_corefmem.datasets.registry import find
+    from zoo.configs import configuration
+    from zoo.training import evaluate
+
+    model, examples, progress = outcome.model, outcome.splits.test, outcome.progress
+    test, known = evaluate(model, outcome.batches["test"]), find(experiment.dataset)
     counted = "words" if configuration(experiment.model).reads == "texts" else known.counted
     print(
-        f"\nBest of {len(outcome.progress.history)} epochs by validation: "
-        f"{outcome.progress.best_epoch + 1}, "
+        f"\nBest of {len(progress.history)} epochs by validation: {progress.best_epoch + 1}, "
         f"validation accuracy {outcome.best['val_accuracy']:.1%}\n"
         f"{known.reported.capitalize()} accuracy: {test['accuracy']:.1%} of {test['count']} "
         f"{counted}\n"
     )
-    shown = splits.test[:: max(1, len(splits.test) // EXAMPLES)][:EXAMPLES]
-    for example, line in zip(shown, outcome.model.answer_lines(shown), strict=True):
-        if story := texts_of(outcome.model, example).get("passage"):
+    shown = examples[:: max(1, len(examples) // EXAMPLES)][:EXAMPLES]
+    for example, line in zip(shown, model.answer_lines(shown), strict=True):
+        if story := texts_of(model, example).get("passage"):
             story = textwrap.shorten(story, STORY, placeholder=" ...")
             print(textwrap.indent(textwrap.fill(story, 96), "  "))
         print(f"  {line}\n")
-    show_files(outcome.model, folder, splits.test)
 
 
 def read_best(path: str) -> Found:

@@ -20,11 +20,11 @@ LITBANK_KINDS = ("person", "name", "place")
 def score_litbank(
     nlp: Any, data_dir: str | pathlib.Path, mentions: str = "predicted"
 ) -> dict[str, Any]:
-    folder, gold = pathlib.Path(data_dir), mentions == "gold"
+    folder, gold, resolved = pathlib.Path(data_dir), mentions == "gold", has_coreference(nlp)
     paths = sorted(folder.glob("*.conll")) or sorted(folder.glob("conll/*.conll"))
     if not paths:
         raise FileNotFoundError(f"No .conll files in {folder}; get coref/conll of {LITBANK}.")
-    if gold and has_coreference(nlp):
+    if gold and resolved:
         raise ValueError("--mentions gold: the pipeline finds mentions of its own, leave it out.")
     resolver, pairs = Resolver(singletons=True, kinds=LITBANK_KINDS), []
     documents = [annotation for path in paths for _, annotation in read_conll(path)]
@@ -33,7 +33,7 @@ def score_litbank(
     parsed = time.perf_counter()
     for document, doc in zip(documents, docs, strict=True):
         key = [[mention[:2] for mention in chain] for chain in document.chains]
-        if has_coreference(nlp):
+        if resolved:
             response = [[mention[:2] for mention in chain] for chain in chains_of(doc) or ()]
         else:
             spans = sorted({m for chain in key for m in chain}) if gold else None

@@ -156,11 +156,11 @@ def run_experiment(
         raise ValueError("There is no example to choose the best epoch by: pass a validation part.")
     with hold(folder):
         sweep(state_folder(folder), machine="")
-        # Studies of version 0.1 recorded all settings.
         counted = {part: len(getattr(splits, part)) for part in training.PARTS}
-        older, record = dataclasses.asdict(settings), {**experiment.record, "questions": counted}
+        record = {**experiment.record, "questions": counted}
         if not fresh:
-            check_folder(folder, record, older, ignoring, remedy)
+            # Studies of version 0.1 recorded all settings.
+            check_folder(folder, record, dataclasses.asdict(settings), ignoring, remedy)
         if experiment.dataset:
             shown = {**counted, "train": settings.train_size or counted["train"]}
             counts = ", ".join(f"{n} {part}" for part, n in shown.items())

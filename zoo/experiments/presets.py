@@ -62,7 +62,8 @@ def make_preset(
 
     study, task = result["study"], result["task"]
     check_licence(study)
-    dataset, data_task = STUDIES[study].dataset, STUDIES[study].tasks[task].data
+    known = STUDIES[study]
+    dataset, data_task, language = known.dataset, known.tasks[task].data, known.language_of(task)
     run = Run(study, result["model"], task, result["seed"], tag=result["tag"])
     path = run.folder(runs) / "model.keras"
     if not path.exists():
@@ -70,16 +71,9 @@ def make_preset(
     model = load(path)
     # Measure the weights that are saved.
     model.set_weights(list(half_weights(model).values()))
-    language = STUDIES[study].language_of(task)
     splits = data.load(dataset, data_task, data_dir, language)
-    card = {
-        "dataset": dataset,
-        "language": language,
-        "task": data_task,
-        "model": result["model"],
-        "seed": result["seed"],
-        "questions": result["questions"],
-    }
+    card: dict[str, Any] = {"dataset": dataset, "language": language, "task": data_task}
+    card |= {name: result[name] for name in ("model", "seed", "questions")}
     batches = {part: model.batches(getattr(splits, part)) for part in ("valid", "test")}
     settings = {name: result["settings"].get(name) for name in CALIBRATING}
     fitted = training.calibration_examples(splits, training.Settings(**settings))

@@ -11,7 +11,7 @@ from keras_corefmem.utils.processes import available_cores, keep_memory, stop
 from keras_corefmem.utils.workers import Workers
 from zoo.experiments import data
 from zoo.experiments.folders import epochs_done
-from zoo.experiments.results import append_result, check_results, read_results
+from zoo.experiments.results import Result, append_result, check_results, read_results
 from zoo.experiments.runs import Run
 from zoo.experiments.studies import STUDIES
 
@@ -117,9 +117,11 @@ def reproduce(
                     pending, PULSE, concurrent.futures.FIRST_COMPLETED
                 )
                 for future in done:
-                    ended += 1
-                    line = describe(futures[future], future, failures)
-                    report(f"[{ended}/{len(waiting)}] {line}")
+                    ended, run, error = ended + 1, futures[future], future.exception()
+                    if error:
+                        failures.append((run, error))
+                    outcome = f"failed: {error}" if error else describe(run, future.result())
+                    report(f"[{ended}/{len(waiting)}] {run.name}: {outcome}")
                 if not done:
                     report(describe_pending([futures[f] for f in pending if f.running()], folder))
         except KeyboardInterrupt:
@@ -137,16 +139,10 @@ def describe_epochs(epochs: dict[str, int]) -> str:
     return "  " + (", ".join(lines) or "in the first epoch")
 
 
-def describe(run: Run, future: concurrent.futures.Future, failures: Failures) -> str:
-    """Returns a line about a run that has ended, and adds it to the failures if it failed."""
-    error = future.exception()
-    if error:
-        failures.append((run, error))
-        return f"{run.name}: failed: {error}"
-    content = future.result()
+def describe(run: Run, result: Result) -> str:
     # Such as "test error in %" or "dev accuracy in %".
     part = STUDIES[run.study].measure.split()[0]
     return (
-        f"{run.name}: valid {content['valid_accuracy']:.1%}, "
-        f"{part} {content['test_accuracy']:.1%}, {content['seconds']:.0f} s"
+        f"valid {result['valid_accuracy']:.1%}, {part} {result['test_accuracy']:.1%}, "
+        f"{result['seconds']:.0f} s"
     )

@@ -3,7 +3,6 @@
 import collections
 import itertools
 import json
-import math
 import os
 import pathlib
 import shlex
@@ -24,6 +23,7 @@ from keras_corefmem.utils.files import (
 )
 from keras_corefmem.utils.locks import check_room, hold
 from zoo.experiments.folders import run_name
+from zoo.training.state import rank
 
 Result = dict[str, Any]
 
@@ -243,9 +243,7 @@ def recorded_searches(folder: str | os.PathLike = "results") -> list[str]:
 
 def validation_rank(result: Result) -> tuple[float, float]:
     """Returns a sort key that is greater for better runs: validation accuracy, then loss."""
-    loss = result["valid_loss"]
-    # NaN compares with no number: the first of two results would always win.
-    return result["valid_accuracy"], -math.inf if math.isnan(loss) else -loss
+    return rank(result["valid_accuracy"], result["valid_loss"])
 
 
 def best_result(results: Iterable[Result]) -> Result:
@@ -267,10 +265,10 @@ def group_seeds(trials: Iterable[Result]) -> list[list[Result]]:
         chosen.pop(SEED, None)
         groups[json.dumps([alone, chosen], sort_keys=True)].append(trial)
 
-    def rank(group: list[Result]) -> tuple[float, ...]:
+    def mean_rank(group: list[Result]) -> tuple[float, ...]:
         return len(group), *map(statistics.fmean, zip(*map(validation_rank, group), strict=True))
 
-    return sorted(groups.values(), key=rank, reverse=True)
+    return sorted(groups.values(), key=mean_rank, reverse=True)
 
 
 def best_trial(trials: Iterable[Result]) -> Result:

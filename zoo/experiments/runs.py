@@ -122,12 +122,10 @@ class Run:
         settings = Settings.of(self.model, *where, seed=self.seed, **self.changes)
         today = json.loads(json.dumps(dataclasses.asdict(settings)))
         before = result.get("settings", {})
-        arguments = today.pop("arguments"), rename(before.get("arguments", {}))
+        own, other = today.pop("arguments"), rename(before.get("arguments", {}))
         changed = [name for name, value in today.items() if before.get(name, value) != value]
-        missing = object()
-        for name in arguments[0].keys() | arguments[1].keys():
-            if arguments[0].get(name, missing) != arguments[1].get(name, missing):
-                changed.append(name)
+        missing, names = object(), own.keys() | other.keys()
+        changed += [name for name in names if own.get(name, missing) != other.get(name, missing)]
         return sorted(changed)
 
 

@@ -138,7 +138,7 @@ def read_bundled(name: str, folder: str | os.PathLike | None = None) -> Preset:
     path = _find(name, folder)
     content = load_json(path, remedy=AGAIN, kind=BundledContent)
     arrays = path.with_suffix(".npz")
-    misfit = f"{arrays}: the weights do not fit {path.name}; install the package again."
+    misfit = f"{arrays}: the weights do not fit {path.name}; {AGAIN}"
     return Preset(
         path.stem,
         content.class_name,

@@ -121,8 +121,7 @@ def transfer(model: keras.Model, preset: Preset) -> Coverage:
     untrained, unfit = _paths_of_other_edges(model, preset), []
     words, known = newer.vocabulary.known, set(older.vocabulary.known)
     for weight in model.weights:
-        value = weights.get(weight.path)
-        path = weight.path
+        path, value = weight.path, weights.get(weight.path)
         if value is None or path in untrained or re.fullmatch(OF_DATA, path):
             continue
         for pattern, axis, names in ALIGNED:

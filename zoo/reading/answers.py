@@ -28,8 +28,6 @@ from zoo.reading.readings import Reading, Tagging
 
 # Texts are read in batches of a few sizes, so that only few shapes are compiled.
 BATCH_SIZES = 1, 8, 32
-# Number of unknown words that a warning about other texts names.
-SHOWN_WORDS = 5
 
 
 def preprocessor_of(model: Any) -> Preprocessor:
@@ -293,39 +291,22 @@ def warn_of_missing_structure(model: Any, stacklevel: int = 2) -> None:
 
 
 def warn_of_unknown_words(
-    preprocessor: Preprocessor,
-    rows: Iterable[Sequence[str]],
-    stacklevel: int = 2,
-    share: float | None = None,
+    preprocessor: Preprocessor, rows: Iterable[Sequence[str]], stacklevel: int = 2
 ) -> list[tuple[str, ...]]:
-    """Returns the unknown words of each row of texts, and warns of all of them.
-
-    If their `share` among all words is passed, which means that the model was made for other texts,
-    it stops after a few and warns of that share.
-    """
-    unknown: list[tuple[str, ...]] = []
-    words: dict[str, None] = {}
-    for row in rows:
-        unknown.append(preprocessor.unknown_words(*row))
-        new: Sequence[str] = unknown[-1]
-        if preprocessor.free_symbols:
-            # Words that are read as free symbols need no warning.
-            new = list(filter(has_letters, new))[preprocessor.free_symbols :]
-        words |= dict.fromkeys(new)
-        if share is not None and len(words) >= SHOWN_WORDS:
-            break
-    if share is not None:
-        message = (
-            f"The model does not know {share:.0%} of the words, such as "
-            f"{', '.join(map(repr, list(words)[:SHOWN_WORDS]))}: it was made for other texts. To "
-            "train it on these, begin with zoo.from_preset(…, examples=examples) or "
-            "from_examples(examples)."
-        )
-        warnings.warn(message, stacklevel=stacklevel)
-    elif words:
+    """Returns the unknown words of each row of texts, and warns of those read as unknown."""
+    unknown = [preprocessor.unknown_words(*row) for row in rows]
+    words = dict.fromkeys(word for new in unknown for word in unread_words(preprocessor, new))
+    if words:
         message = f"The reader does not know these words: {', '.join(map(repr, words))}."
         warnings.warn(message, stacklevel=stacklevel)
     return unknown
+
+
+def unread_words(preprocessor: Preprocessor, unknown: Sequence[str]) -> Sequence[str]:
+    """Returns the unknown words of a text without those that are read as free symbols."""
+    if not preprocessor.free_symbols:
+        return unknown
+    return list(filter(has_letters, unknown))[preprocessor.free_symbols :]
 
 
 def _readings(

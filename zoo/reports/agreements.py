@@ -91,13 +91,9 @@ def _between(models: list[str], best: dict[str, dict]) -> list[str]:
     tables = []
     for n, measure in enumerate(MEASURES):
         if any(cells[n] != "–" for cells in pairs.values()):
-            rows = ([f"`{a}`", *(_cell(pairs, a, b, n) for b in models)] for a in models)
+            rows = ([f"`{a}`", *(pairs[a, b][n] if a != b else "" for b in models)] for a in models)
             tables.append(markdown_table([[measure, *(f"`{m}`" for m in models)], *rows]))
     return tables
-
-
-def _cell(pairs, first, second, measure):
-    return "" if first == second else pairs[first, second][measure]
 
 
 def _means(each: Iterable[Shares]) -> list[str]:

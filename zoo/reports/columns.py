@@ -174,8 +174,8 @@ class StudyColumns:
         made = [["model", *self.labels()[first : first + 2], *published]]
         for model in self.models:
             sums = self.measured(model)[first : first + 2]
-            own = [row for row in self._published_for(model) if not row.more_data]
-            own = [row for row in own if row.mean is not None]
+            rows = self._published_for(model)
+            own = [row for row in rows if row.mean is not None and not row.more_data]
             beside = ["–", "–", ""]
             if own:
                 best = self._published(min(own, key=lambda row: row.mean or 0))

@@ -8,6 +8,7 @@ from keras_corefmem.utils.markdown import markdown_table
 from zoo.experiments.results import Result, best_result
 from zoo.experiments.studies import study_named
 from zoo.reports.scores import (
+    Groups,
     group_runs,
     made_by,
     recorded_runs,
@@ -115,11 +116,12 @@ def comparison(study: str, first: str, second: str, folder: str | os.PathLike = 
     known = study_named(study)
     if first == second:
         raise ValueError(f"--compare {first} {second}: give two models.")
-    runs, others = (_runs_by_task(study, model, folder) for model in (first, second))
-    tasks = [task for task in known.tasks if task in runs and task in others]
+    models = first, second
+    groups = _runs_of(models, study, folder)
+    tasks = [task for task in known.tasks if all((model, task) in groups for model in models)]
     if not tasks:
         raise ValueError(f"{first} and {second} have no task of {study} in common.")
-    pairs = [(best_result(runs[task]), best_result(others[task])) for task in tasks]
+    pairs = [[best_result(groups[model, task]) for model in models] for task in tasks]
     differences = [score(a) - score(b) for a, b in pairs]
     counts = [count_answers(*pair) for pair in pairs]
     p_values = list(map(mcnemar, counts))
@@ -143,7 +145,7 @@ def comparison(study: str, first: str, second: str, folder: str | os.PathLike = 
             f"p < {LEVEL} after Holm's correction; the mean difference is "
             f"{statistics.mean(differences):+.1f} points."
         )
-    tried = [sum(len(each[task]) for task in tasks) for each in (runs, others)]
+    tried = [sum(len(groups[model, task]) for task in tasks) for model in models]
     return (
         f"{markdown_table(zip(*columns, strict=True))}\n\n{verdict} Each is the best by validation "
         f"of its runs, {tried[0]} of `{first}` and {tried[1]} of `{second}`.\n\n"
@@ -151,15 +153,16 @@ def comparison(study: str, first: str, second: str, folder: str | os.PathLike = 
     )
 
 
-def _runs_by_task(
-    study: str, model: str, folder: str | os.PathLike
-) -> dict[int | str, list[Result]]:
+def _runs_of(models: tuple[str, str], study: str, folder: str | os.PathLike) -> Groups:
     groups = group_runs(recorded_runs(study, folder))
-    by_task = {task: runs for (name, task), runs in groups.items() if name == model}
-    if not by_task:
-        names = ", ".join(sort_models(study, (name for name, _ in groups))) or "no model"
-        raise ValueError(f"{folder}/{study} holds no run of {model}, but of {names}: choose these.")
-    return by_task
+    recorded = sort_models(study, (model for model, _ in groups))
+    for model in models:
+        if model not in recorded:
+            names = ", ".join(recorded) or "no model"
+            raise ValueError(
+                f"{folder}/{study} holds no run of {model}, but of {names}: choose these."
+            )
+    return groups
 
 
 def _describe_p(p: float) -> str:

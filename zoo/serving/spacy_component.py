@@ -1,6 +1,5 @@
 """The spaCy component `corefmem_reader`: answers to questions about Docs."""
 
-import itertools
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -164,17 +163,18 @@ class DocReader:
 
     def _read(self, pairs: Sequence[tuple[Doc, str]]) -> list[Reading]:
         """Reads pairs of a Doc and its question, and returns the answers in the same order."""
-        readings: dict[int, Reading] = {}
-        for resolved in (True, False):
-            rows = [n for n, (doc, _) in enumerate(pairs) if self._has_more(doc) == resolved]
-            chosen = [pairs[n] for n in rows]
-            if resolved:
-                examples = list(itertools.starmap(self._example, chosen))
-                read_answers = read_examples(self.reader, examples, self.top)
+        examples: dict[int, Example] = {}
+        texts: dict[int, tuple[str, str]] = {}
+        for n, (doc, question) in enumerate(pairs):
+            # A Doc may have more to read than a text and a question.
+            if self._has_chains(doc) or _fields_of(doc):
+                examples[n] = self._example(doc, question)
             else:
-                texts = [doc.text for doc, _ in chosen], [question for _, question in chosen]
-                read_answers = read(self.reader, *texts, top=self.top)
-            readings |= zip(rows, read_answers, strict=True)
+                texts[n] = doc.text, question
+        columns = ([row[column] for row in texts.values()] for column in (0, 1))
+        given = read_examples(self.reader, list(examples.values()), self.top)
+        given += read(self.reader, *columns, top=self.top)
+        readings = dict(zip((*examples, *texts), given, strict=True))
         return [readings[n] for n in range(len(pairs))]
 
     def _example(self, doc: Doc, question: str) -> Example:
@@ -197,10 +197,6 @@ class DocReader:
         if example.candidates:
             return CandidateExample(*texts, candidates=example.candidates, **known)
         return Example(*texts, **known)
-
-    def _has_more(self, doc: Doc) -> bool:
-        """Returns whether a Doc has more to read than a text and a question."""
-        return self._has_chains(doc) or bool(_fields_of(doc))
 
     def _has_chains(self, doc: Doc) -> bool:
         """Returns whether a Doc has chains and the model reads them."""

@@ -37,7 +37,7 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
         8
     """
     wrong: dict[int, Any] = {}
-    total, count, known = 0.0, 0, 0
+    total, known = 0.0, 0
     # Models may be compiled with a list or dictionary of their only loss.
     loss = keras.losses.get(keras.tree.flatten(model.loss)[0])
     losses_of = loss.call if isinstance(loss, keras.losses.Loss) else loss
@@ -55,22 +55,23 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
             right = best == answers
         # Logits are NaN if training diverged.
         right &= ~np.isnan(logs)
-        probabilities.append(np.exp(logs[weights > 0]))
-        hits.append(right[weights > 0])
-        count += int(np.count_nonzero(weights))
-        learned = (weights > 0) & (answers > 0).reshape(*weights.shape, -1).all(axis=-1)
+        counts = weights > 0
+        probabilities.append(np.exp(logs[counts]))
+        hits.append(right[counts])
+        learned = counts & (answers > 0).reshape(*weights.shape, -1).all(axis=-1)
         known += int(np.count_nonzero(learned))
         total += float(np.sum(losses[learned]))
-        missed = (weights > 0) & ~right
+        missed = counts & ~right
         wrong |= zip(batches.numbers(index)[missed].tolist(), best[missed], strict=True)
+    told = np.concatenate(probabilities), np.concatenate(hits)
+    count = len(told[0])
     scores: dict[str, Any] = {
         "accuracy": 1 - len(wrong) / count,
         "loss": total / max(known, 1),
         "count": count,
+        "calibration_error": expected_calibration_error(*told),
+        "wrong": sorted(wrong),
     }
-    told = np.concatenate(probabilities), np.concatenate(hits)
-    scores["calibration_error"] = expected_calibration_error(*told)
-    scores["wrong"] = sorted(wrong)
     if texts:
         scores["predicted"] = [_text(batches, number, wrong[number]) for number in scores["wrong"]]
     return scores

@@ -1,6 +1,5 @@
 """Progress of a run: the best epoch, when to stop, and how to continue."""
 
-import math
 import pathlib
 import time
 from typing import Any
@@ -10,7 +9,7 @@ import keras
 from keras_corefmem.utils.files import BadFileError, digest_of, naming_damage, replacing, write_json
 from keras_corefmem.utils.locks import check_room, naming_full
 from zoo.training.evaluation import evaluate
-from zoo.training.state import REMEDY, read_state
+from zoo.training.state import REMEDY, rank, read_state
 
 # Bytes that a file of weights holds beside the weights.
 MARGIN = 2**20
@@ -71,19 +70,17 @@ class Progress(keras.callbacks.Callback):
     @property
     def best_epoch(self) -> int:
         """Index of the best epoch so far, -1 before the first."""
-        scores = [(logs["val_accuracy"], -logs["val_loss"]) for logs in self.history]
-        # NaN compares with no number: an epoch with it would stay the best of those as accurate.
-        scores = [(right, -math.inf if math.isnan(loss) else loss) for right, loss in scores]
-        return max(range(len(scores)), key=scores.__getitem__, default=-1)
+        ranks = [rank(logs["val_accuracy"], logs["val_loss"]) for logs in self.history]
+        return max(range(len(ranks)), key=ranks.__getitem__, default=-1)
 
     @property
     def finished(self) -> bool:
         """Whether training has ended."""
-        solved = [logs["val_accuracy"] == 1 for logs in self.history[-3:]]
         stale = len(self.history) - max(self.best_epoch + 1, self.warm_up)
         if getattr(self.batches.get("train"), "augment", ()):
             # Augmentation always leaves something to learn.
             return stale >= self.patience
+        solved = [logs["val_accuracy"] == 1 for logs in self.history[-3:]]
         learned = bool(self.history) and self.history[-1]["accuracy"] >= 0.995
         patience = self.patience / 4 if learned else self.patience
         return len(solved) == 3 and all(solved) or stale >= patience

@@ -1,5 +1,6 @@
-"""The state of a run between two epochs, as saved in its folder."""
+"""The state of a run as saved in its folder, and the rank of epochs and runs by validation."""
 
+import math
 import pathlib
 from typing import Annotated, Any, NotRequired
 
@@ -30,3 +31,9 @@ def read_state(path: str | pathlib.Path) -> State:
         ValueError: if the file is damaged; the error names it.
     """
     return load_json(path, remedy=REMEDY, kind=State)
+
+
+def rank(accuracy: float, loss: float) -> tuple[float, float]:
+    """Returns a sort key that is greater for better scores: validation accuracy, then loss."""
+    # NaN compares with no number: the first of two would always win.
+    return accuracy, -math.inf if math.isnan(loss) else -loss

@@ -292,6 +292,23 @@ def test_some_steps_have_the_loss_of_their_examples():
     np.testing.assert_allclose(logits, model.predict(STORIES[:16], verbose=0), atol=1e-5)
 
 
+@pytest.mark.parametrize("as_texts", [True, False])
+def test_arrays_to_validate_on_are_batched_by_the_size_passed(as_texts):
+    model = make()
+    data, validation = (model.batches(STORIES[:n], n)[0][:2] for n in (8, 16))
+    sizes = []
+    watch = keras.callbacks.Callback()
+    watch.on_test_batch_end = lambda batch, logs=None: sizes.append(batch)
+    model.fit(
+        *([STORIES[:8]] if as_texts else data),
+        validation_data=validation,
+        validation_batch_size=4,
+        callbacks=[watch],
+        verbose=0,
+    )
+    assert len(sizes) == 4
+
+
 @pytest.mark.parametrize("steps", [1, 3, 7])
 def test_parts_of_epochs_go_on_where_they_stopped(model, steps):
     seen, batches = [], model.batches(STORIES, 8, shuffle=True)

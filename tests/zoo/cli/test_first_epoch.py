@@ -40,7 +40,7 @@ def test_a_terminal_shows_that_the_model_compiles_until_keras_has_a_bar():
 def test_an_interrupted_first_epoch_leaves_no_line_and_no_thread(terminal, tmp_path, monkeypatch):
     made = []
 
-    def interrupt(experiment, folder, callbacks, splits, *options):
+    def interrupt(experiment, folder, callbacks, splits, **options):
         made.append(callbacks(Reader(), splits, {"train": [1, 2]})[0])
         made[0].on_train_begin()
         assert made[0].status._live.is_started if terminal else made[0].thread.is_alive()

@@ -19,7 +19,7 @@ from tests.support.texts.annotated import PASSAGE, QUESTION, annotated_reader, q
 from zoo.reading import read_examples
 from zoo.serving.demo import answers, stories
 from zoo.serving.demo.layout import EXACT, WORDS
-from zoo.serving.demo.page import _label, _model, _Page
+from zoo.serving.demo.page import _bundled, _label, _model, _Page
 
 EXAMPLES = simulator.simulate(1, 12)
 STORY = "Mary went to the kitchen. John moved to the garden.", "Where is Mary?"
@@ -28,7 +28,8 @@ STORY = "Mary went to the kitchen. John moved to the garden.", "Where is Mary?"
 @pytest.fixture
 def page():
     """The handlers of a page, whose updates of components are dictionaries."""
-    return _Page(SimpleNamespace(gr=SimpleNamespace(update=dict)), None)
+    blocks = SimpleNamespace(local_url="http://127.0.0.1:7860/")
+    return _Page(SimpleNamespace(gr=SimpleNamespace(update=dict), blocks=blocks), None)
 
 
 @pytest.fixture
@@ -57,6 +58,15 @@ def test_notes_show_unknown_words_as_they_are_written(page, save):
     path = save(zoo.AttentionSumReader.from_examples(EXAMPLES, units=4, tokenizer="spaces"))
     _, _, note, *_ = page.ask(path, "", "Mary saw <b>*x*</b> .", "Where is Mary ?", WORDS)
     assert "&lt;b&gt;*x*&lt;/b&gt;" in note
+
+
+def test_a_broken_preset_is_named(monkeypatch):
+    def describe_data(name):
+        raise ValueError(f"{name}.json is damaged")
+
+    monkeypatch.setattr("zoo.serving.demo.page.describe_data", describe_data)
+    with pytest.raises(ValueError, match=r"ga_coref_gru_lambada\.json is damaged"):
+        _bundled()
 
 
 @pytest.mark.slow
@@ -110,7 +120,7 @@ LINES = "Mary went to the office\nJohn moved to the garden\nMary left!", "Where 
 )
 def test_what_is_shown_is_what_is_copied(make_model, texts, annotator, page, save, capsys):
     path = save(make_model())
-    page.layout = SimpleNamespace(models=[(path, path)], annotators=[WORDS, EXACT])
+    page.layout.models, page.layout.annotators = [(path, path)], [WORDS, EXACT]
     example, _, note, *_ = shown = page.ask(path, "", *texts, annotator)
     assert ("reads no annotations" in note) == (annotator == EXACT and texts is LINES)
     states = [(example, shown[2:], len(example.sentences))]
@@ -161,7 +171,7 @@ def test_another_model_that_cuts_other_tokens_reads_no_changes(page, save, tmp_p
 )
 def test_others_are_told_what_a_model_does_not_read(model, changes, message, page, save):
     path = save(make(model))
-    page.layout = SimpleNamespace(models=[(path, path)], annotators=[WORDS, EXACT])
+    page.layout.models, page.layout.annotators = [(path, path)], [WORDS, EXACT]
     with pytest.raises(ValueError, match=message):
         page.read(path, *STORY, *changes)
     with pytest.raises(ValueError, match="question must be a string, got None"):

@@ -52,7 +52,7 @@ class PassageModel(TextModel):
             )
         if encoder == "mage_gru":
             check_edge_units(config)
-        if structure_read(encoder) != "sources" and (types != [COREFERENCE]):
+        if structure_read(encoder) != "sources" and types != [COREFERENCE]:
             raise ValueError(
                 f"edge_types {', '.join(types)} need an encoder that reads sources, such as "
                 f"mage_gru; {encoder} does not."

@@ -99,8 +99,8 @@ def draw_shades(
         best = (max if high_is_good else min)(known, default=None)
         for x, (mean, scores) in enumerate(zip(means, row, strict=True)):
             bold = float(mean) == best and len(known) > 1 if scores else False
-            first = known[0] if beside_first and known else None
-            _draw_cell(axes, x, y, mean, scores, _shade(mean, first, high_is_good), bold)
+            beside = means[0] if beside_first else None
+            _draw_cell(axes, x, y, mean, scores, _shade(mean, beside, high_is_good), bold)
     axes.set(xlim=(0, len(columns)), ylim=(len(labels), 0))
     axes.set_yticks([n + 0.5 for n in range(len(labels))], labels)
     axes.set_xticks([n + 0.5 for n in range(len(columns))], columns, rotation=45, ha="left")
@@ -110,14 +110,16 @@ def draw_shades(
     return figure
 
 
-def _shade(mean: str, first: float | None, high_is_good: bool) -> tuple[Any, str]:
-    """Returns the colours of a cell and its text; `first` is a score to compare with, or `None`."""
+def _shade(mean: str, beside: str | None, high_is_good: bool) -> tuple[Any, str]:
+    """Returns the colours of a cell and its text; `beside` is a mean to compare with, or `None`."""
     from matplotlib import colormaps
 
     if mean == "–":
         return "none", PALE
-    if first is not None:
-        depth = max(-1, min(1, (float(mean) - first) / SPAN))
+    if beside == "–":
+        return "none", INK
+    if beside is not None:
+        depth = max(-1, min(1, (float(mean) - float(beside)) / SPAN))
         return colormaps["RdBu"](0.5 + 0.4 * depth), "white" if abs(depth) > 0.8 else INK
     # The exponent makes differences between small errors more visible.
     darkness = ((100 - float(mean) if high_is_good else float(mean)) / 100) ** 0.6

@@ -55,7 +55,7 @@ def make_page(
 def _bundled() -> list[str]:
     """Returns the presets that answer questions about passages."""
     names = dict.fromkeys([FIRST, BESIDE, *presets()])
-    cards = {name: _data_of(name) for name in names}
+    cards = {name: describe_data(name) for name in names}
     return [name for name, card in cards.items() if DATASETS[card["dataset"]].reads == "questions"]
 
 
@@ -109,24 +109,21 @@ class _Page:
 
         # Gradio passes the event because of this type.
         choose_wrong_answer.__annotations__["event"] = self.gr.SelectData
-        inputs = [on.model, on.other, on.passage, on.question, on.annotator]
+        ask, texts = self._told(self.ask), [on.passage, on.question]
+        inputs = [on.model, on.other, *texts, on.annotator]
         results = [on.note, *on.shown[0], *on.shown[1], on.token, on.target, on.kind]
         results += [on.editor, on.python, on.curl]
         changed = [on.example, on.until, *results]
         hide: dict[str, Any] = {"api_visibility": "private", "concurrency_id": "models"}
         choose = self._told(self.choose_model)
         for event in (on.blocks.load, on.model.change):
-            event(choose, on.model, [on.sample, on.passage, on.question], **hide).then(
-                self._told(self.ask), inputs, changed, **hide
-            )
-        on.sample.input(
-            self._told(self.choose_sample),
-            [on.model, on.sample],
-            [on.passage, on.question],
-            **hide,
-        ).then(self._told(self.ask), inputs, changed, **hide)
+            event(choose, on.model, [on.sample, *texts], **hide).then(ask, inputs, changed, **hide)
+        choose = self._told(self.choose_sample)
+        on.sample.input(choose, [on.model, on.sample], texts, **hide).then(
+            ask, inputs, changed, **hide
+        )
         for event in (on.button.click, on.question.submit, on.annotator.input):
-            event(self._told(self.ask), inputs, changed, **hide)
+            event(ask, inputs, changed, **hide)
         again = [on.example, on.model, on.other, on.until, on.annotator]
         # Both models are asked the same, with its edits.
         for event in (on.until.input, on.other.input):
@@ -143,7 +140,7 @@ class _Page:
         on.table.select(
             self._told(choose_wrong_answer),
             [on.wrong, on.model, on.other],
-            [on.chosen, on.passage, on.question, on.annotator, on.tabs, *changed],
+            [on.chosen, *texts, on.annotator, on.tabs, *changed],
             **hide,
         )
         on.resolve.click(
@@ -166,9 +163,7 @@ class _Page:
     def choose_model(self, handle: str) -> tuple:
         samples = stories.samples(_data_of(handle))
         choices = [(f"{each.question} ({each.answer})", n) for n, each in enumerate(samples)]
-        first = samples[0]
-        sample = self.gr.update(choices=choices, value=0)
-        return sample, *_texts(first)
+        return self.gr.update(choices=choices, value=0), *_texts(samples[0])
 
     def choose_sample(self, handle: str, number: int) -> tuple:
         return _texts(stories.samples(_data_of(handle))[number])

@@ -48,13 +48,12 @@ def samples(card: Mapping[str, Any]) -> list[Example]:
 
 
 def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[Example], str]:
-    """Returns questions to search for wrong answers, and their kind: `"test"` or `"simulated"`.
+    """Returns questions to search for wrong answers, and their kind.
 
-    Without a folder of data, they are simulated, or test questions of a data set that can be
-    downloaded and is already, or the few of `samples`, of the kind `"bundled"`; there are none for
-    other data sets or if the model's is unknown.
-    Annotated records in the folder are those of the part that results are reported on, `"test"` or
-    `"development"`.
+    In a folder of data, these are the test questions, `"test"`, or annotated records of the part
+    that results are reported on, also `"development"`. Without a folder, they are simulated,
+    `"simulated"`; of a data set that was downloaded before; or those of `samples`, `"bundled"`.
+    There are none for other data sets, or if the model's is unknown.
 
     Raises:
         FileNotFoundError: if the folder has no files of the model's data set.
