@@ -1,4 +1,4 @@
-"""Curves of scores against one numeric argument or setting, such as passes, slots or questions."""
+"""Curves of scores against one argument or setting, such as passes, slots or questions."""
 
 import itertools
 import json
@@ -129,7 +129,7 @@ def curves_of_search(trials: list[Result]) -> Panels:
         curve = Curve(known[0]["model"], {})
         for trial in known:
             value = trial["chosen"][name]
-            value = value if are_numbers else json.dumps(value).strip('"')
+            value = value if are_numbers or isinstance(value, str) else json.dumps(value)
             curve.points.setdefault(value, []).append(100 * trial["valid_accuracy"])
         panels[name] = [curve]
     return _that_vary(panels)

@@ -138,8 +138,16 @@ def test_what_is_shown_is_what_is_copied(make_model, texts, annotator, page, sav
         odds = answers.answer(_model(path), part).odds
         name, probability = best(odds)
         assert run(python, capsys) == (name, probability)
+        assert "http://127.0.0.1:7860/gradio_api" in curl
         data = json.loads(shlex.split(curl)[shlex.split(curl).index("-d") + 1])["data"]
         assert page.read(*data) == pytest.approx(odds, abs=1e-6)
+
+
+def test_the_address_of_a_space_is_copied(page, monkeypatch):
+    page.layout.blocks.local_url = "http://127.0.0.1:7861/"
+    assert page._address() == "http://127.0.0.1:7861"
+    monkeypatch.setenv("SPACE_HOST", "me-reader.hf.space")
+    assert page._address() == "https://me-reader.hf.space"
 
 
 def test_another_model_that_cuts_other_tokens_reads_no_changes(page, save, tmp_path):

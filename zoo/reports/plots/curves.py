@@ -41,8 +41,9 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
             _draw_curve(axes, curve, order, values)
         axes.set_title(textwrap.fill(name.replace("-", " "), TITLE_WIDTH), loc="left")
         axes.set_xlabel(label)
-        ticks = range(0, len(values), max(1, -(-len(values) // TICKS)))
-        rotation = 20 if any(isinstance(x, str) for x in values) else 0
+        are_names = any(isinstance(x, str) for x in values)
+        ticks = range(0, len(values), 1 if are_names else max(1, -(-len(values) // TICKS)))
+        rotation = 20 if are_names else 0
         axes.set_xticks(ticks, [_label_of(values[n]) for n in ticks], rotation=rotation)
         axes.set_xlim(-0.3, max(1, len(values)) - 0.7)
         axes.grid(axis="y", color=LINE, linewidth=0.6)
@@ -106,7 +107,7 @@ def _look(curve: Curve, order: list[str]) -> tuple[str, str]:
     return COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)]
 
 
-def _draw_curve(axes: Any, curve: Curve, order: list[str], values: list[float]) -> None:
+def _draw_curve(axes: Any, curve: Curve, order: list[str], values: list[Any]) -> None:
     """Draws a curve, with each point at the index of its value in `values`."""
     colour, marker = _look(curve, order)
     if curve.kind == BASELINE:

@@ -94,7 +94,9 @@ class _Page:
 
     def _address(self) -> str:
         host = os.environ.get("SPACE_HOST")
-        return f"https://{host}" if host else (self.layout.blocks.local_url or "").rstrip("/")
+        # A page that is part of another program does not know its own.
+        local = self.layout.blocks.local_url or "http://127.0.0.1:7860/"
+        return f"https://{host}" if host else local.rstrip("/")
 
     def connect(self) -> None:
         with self.layout.blocks:
