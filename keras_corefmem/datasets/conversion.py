@@ -30,7 +30,8 @@ def as_examples(
       is refused.
     - A dictionary is a row, or has columns as values: lists, or a string for all rows.
     - A path is that of JSON lines, `my.jsonl`, with an object on each line.
-    - Data frames of pandas and data sets of `datasets` and `tf.data` have dictionaries as rows.
+    - Data frames of pandas or polars, and data sets of `datasets` and `tf.data`, have dictionaries
+      as rows.
     - Docs of spaCy may be passages and questions in tuples and dictionaries, come with a dictionary
       as in `(doc, {"question": …, "answer": …})`, or have these fields in their `user_data`. Their
       clusters become chains, to which the same words in a question belong too. Their edges count
@@ -139,6 +140,8 @@ def _rows(data: Any, columns: Mapping[str, str]) -> Iterator[tuple[Any, str]]:
         yield from _numbered(row for batch in data.as_numpy_iterator() for row in _unbatched(batch))
     elif isinstance(data, Mapping):
         yield from _numbered(_transposed(data, columns))
+    elif hasattr(data, "to_dicts"):
+        yield from _numbered(data.to_dicts())
     elif hasattr(data, "to_dict") and hasattr(data, "columns"):
         rows = zip(data.to_dict("records"), data.index, strict=True)
         yield from ((row, f"row {index}") for row, index in rows)

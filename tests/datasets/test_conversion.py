@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from types import SimpleNamespace
 
 import datasets
 import numpy as np
@@ -45,6 +46,7 @@ SOURCES = {
     "columns": COLUMNS,
     "frame": pandas.DataFrame(ROWS),
     "series": dict(pandas.DataFrame(ROWS)),
+    "polars": SimpleNamespace(columns=list(COLUMNS), to_dict=dict, to_dicts=lambda: ROWS),
     "datasets": datasets.Dataset.from_list(ROWS),
     "stream": datasets.Dataset.from_list(ROWS).to_iterable_dataset(),
     "tensors": tf.data.Dataset.from_tensor_slices(COLUMNS),
