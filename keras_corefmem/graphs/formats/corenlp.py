@@ -82,7 +82,6 @@ def _convert(content, text):
                 governors[token] = offset + _number(edge["governor"], sentence)
             labels[token] = edge["dep"]
     parsed = any(labels)
-    tags, entities = ([token.get(key) for token in tokens] for key in ("pos", "ner"))
     return Annotation(
         text,
         words,
@@ -90,12 +89,14 @@ def _convert(content, text):
         offsets or (0,),
         governors if parsed else (),
         labels if parsed else (),
-        () if None in tags else tags,
+        [token["pos"] for token in tokens] if all("pos" in token for token in tokens) else (),
         [
             [_mention(mention, offsets) for mention in chain]
             for chain in content.get("corefs", {}).values()
         ],
-        named_entities=() if None in entities else ["" if e == OUTSIDE else e for e in entities],
+        named_entities=["" if token["ner"] == OUTSIDE else token["ner"] for token in tokens]
+        if all("ner" in token for token in tokens)
+        else (),
     )
 
 

@@ -41,7 +41,7 @@ def draw_curves(heading: str, panels: Panels, label: str, measure: str, unit: st
             _draw_curve(axes, curve, order, values)
         axes.set_title(textwrap.fill(name.replace("-", " "), TITLE_WIDTH), loc="left")
         axes.set_xlabel(label)
-        are_names = any(isinstance(x, str) for x in values)
+        are_names = _are_names(values)
         ticks = range(0, len(values), 1 if are_names else max(1, -(-len(values) // TICKS)))
         rotation = 20 if are_names else 0
         axes.set_xticks(ticks, [_label_of(values[n]) for n in ticks], rotation=rotation)
@@ -92,6 +92,10 @@ def draw_shares(
     return figure
 
 
+def _are_names(values: list[Any]) -> bool:
+    return any(isinstance(value, str) for value in values)
+
+
 def _label_of(value: Any) -> str:
     """Returns the label of a tick, with long names on two lines."""
     if isinstance(value, str):
@@ -116,7 +120,7 @@ def _draw_curve(axes: Any, curve: Curve, order: list[str], values: list[Any]) ->
     known = sorted(curve.points)
     places, scores = [values.index(x) for x in known], [curve.points[x] for x in known]
     means, low, high = (list(map(f, scores)) for f in (statistics.mean, min, max))
-    are_names = any(isinstance(x, str) for x in known)
+    are_names = _are_names(known)
     joined = curve.kind == LEARNING or len(known) <= CLOUD and not are_names
     line = "--" if curve.kind == PUBLISHED else "-" if joined else "none"
     marker = "" if curve.kind == LEARNING else marker
