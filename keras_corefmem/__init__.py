@@ -2,7 +2,7 @@
 
 import lazy_loader
 
-from keras_corefmem.utils.registration import register_rooms
+from keras_corefmem.utils.registration import register_modules
 from keras_corefmem.utils.shadows import warn_of_shadows
 
 __version__ = "0.2.0.dev0"
@@ -24,7 +24,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     ],
 )
 
-register_rooms(
+register_modules(
     "keras_corefmem.layers",
     "keras_corefmem.metrics",
     "keras_corefmem.optimizers",

@@ -51,18 +51,16 @@ class TrialTuner(keras_tuner.Tuner):
         try:
             self.trials_of.count_start(trial.trial_id)
             outcome = self.trials_of.run_trial(trial.trial_id, trial.hyperparameters.values)
-        except (Exception, KeyboardInterrupt) as error:
-            if isinstance(error, NoRoomError):
-                self.trials_of.clear_starts(trial.trial_id)
-                # All other trials would fail too.
-                raise keras_tuner.errors.FatalError from error
-            if isinstance(error, Exception):
-                # A worker tells its chief only that a trial failed, not why.
-                path = self.trials_of.trial_folder(trial.trial_id) / ERROR
-                write_json(path, f"{type(error).__name__}: {error}")
-            self.trials_of.clear_starts(trial.trial_id)
+        except NoRoomError as error:
+            # All other trials would fail too.
+            raise keras_tuner.errors.FatalError from error
+        except Exception as error:
+            # A worker tells its chief only that a trial failed, not why.
+            path = self.trials_of.trial_folder(trial.trial_id) / ERROR
+            write_json(path, f"{type(error).__name__}: {error}")
             raise
-        self.trials_of.clear_starts(trial.trial_id)
+        finally:
+            self.trials_of.clear_starts(trial.trial_id)
         self.report(outcome)
         return {name: outcome[f"valid_{name[4:]}"] for name in ("val_accuracy", "val_loss")}
 

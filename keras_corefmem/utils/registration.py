@@ -16,11 +16,11 @@ from typing import Any
 class _Unimported:
     """A placeholder for a class, which is imported when Keras uses it."""
 
-    def __init__(self, room: str, name: str) -> None:
-        self._room, self._name = room, name
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self._name = module, name
 
     def imported(self) -> type:
-        return getattr(importlib.import_module(self._room), self._name)
+        return getattr(importlib.import_module(self._module), self._name)
 
     def __getattr__(self, attribute: str) -> Any:
         return getattr(self.imported(), attribute)
@@ -54,32 +54,32 @@ class _BehindKeras(importlib.abc.MetaPathFinder):
         return spec
 
 
-def register_rooms(*rooms: str, plugins: str) -> None:
-    """Imports rooms once Keras is imported, which registers their classes.
+def register_modules(*modules: str, plugins: str) -> None:
+    """Imports modules once Keras is imported, which registers their classes.
 
     Args:
-        *rooms: names of modules.
+        *modules: names of modules.
         plugins: entry-point group of packages that register classes of their own.
     """
 
-    def import_rooms() -> None:
+    def import_modules() -> None:
         import importlib.metadata
 
-        for room in rooms:
-            # Skips a room whose own import has just imported Keras.
-            if room not in sys.modules:
-                importlib.import_module(room)
+        for module in modules:
+            # Skips a module whose own import has just imported Keras.
+            if module not in sys.modules:
+                importlib.import_module(module)
         for plugin in importlib.metadata.entry_points(group=plugins):
             plugin.load()
 
-    _with_keras(import_rooms)
+    _with_keras(import_modules)
 
 
-def register_names(room: str, names: Sequence[str]) -> None:
-    """Registers classes of a room with Keras, once Keras is imported, without importing the room.
+def register_names(module: str, names: Sequence[str]) -> None:
+    """Registers classes of a module with Keras, once Keras is imported, without importing them.
 
     Args:
-        room: name of the module that has them.
+        module: name of the module that has them.
         names: names under which `register_keras_serializable("keras_corefmem")` registers them.
     """
 
@@ -88,7 +88,7 @@ def register_names(room: str, names: Sequence[str]) -> None:
 
         known = keras.saving.get_custom_objects()
         for name in names:
-            known.setdefault(f"keras_corefmem>{name}", _Unimported(room, name))
+            known.setdefault(f"keras_corefmem>{name}", _Unimported(module, name))
 
     _with_keras(register)
 

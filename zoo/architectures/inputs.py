@@ -80,13 +80,13 @@ def _text_of(answer):
     return answer
 
 
-def rows_of_batches(size=None, name="batch_size"):
-    """Returns the number of rows of a batch, 32 by default; `name` is that of the argument.
+def rows_of_batches(size=None, name="batch_size", default=32):
+    """Returns the number of rows of a batch; `name` is that of the argument.
 
     Raises:
         ValueError: if it is not a positive integer.
     """
-    size = 32 if size is None else size
+    size = default if size is None else size
     check_sizes(**{name: size})
     return size
 

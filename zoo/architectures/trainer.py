@@ -271,7 +271,8 @@ class TextTrainer(ReportsMeans, LightModel):
         x, validation_data = opened(x), opened(validation_data)
         held, table = validation_examples(validation_data), self._class_weights(class_weight)
         rows = rows_of_batches(batch_size)
-        size = rows_of_batches(kwargs.pop("validation_batch_size", rows), "validation_batch_size")
+        name = "validation_batch_size"
+        size = rows_of_batches(kwargs.pop(name, None), name, default=rows)
         last = kwargs.pop("validation_steps", None)
         check_steps(validation_steps=last, steps_per_epoch=kwargs.get("steps_per_epoch"))
         if is_text(x):

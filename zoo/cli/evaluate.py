@@ -35,6 +35,7 @@ def evaluate(
 
     check_truecaser(annotator, truecaser)
     reader = load_model(model)
+    from keras_corefmem.datasets import as_examples
     from keras_corefmem.datasets.registry import JSON_LINES, check_part
     from zoo.architectures.checks import warn_of_unknown_answers
     from zoo.experiments import data
@@ -55,7 +56,11 @@ def evaluate(
     part = part or described.reported
     check_part(chosen, part)
     place = data_dir or known.get("data_dir"), language or known.get("language")
-    examples = read_part(model, known, chosen, task, None if whole else part, place, annotates)
+    if whole:
+        examples = as_examples(chosen)
+    else:
+        examples = read_part(chosen, task, part, place, known.get("valid"), annotates)
+        warn_of_changes(model, known.get("content", {}), part)
     if annotates:
         options = (str.split, described.from_record) if described.from_record else ()
         if not options and not chosen.endswith(JSON_LINES):
@@ -94,36 +99,37 @@ def choose_data(
 
 
 def read_part(
-    model: str,
-    known: dict[str, Any],
     dataset: str,
     task: int | str,
-    part: str | None,
+    part: str,
     place: tuple[str | None, str | None],
+    valid: str | None,
     annotates: object,
 ) -> list:
-    """Reads the examples of a part, or all of a file for `None`; `place` is folder and language."""
+    """Reads the examples of a part; `place` is folder and language, `valid` a file of its own."""
     from keras_corefmem import datasets
-    from keras_corefmem.utils.files import digest_of
     from zoo.experiments import data
 
     described = data.find(dataset, task)
-    if part is None:
-        return datasets.as_examples(dataset)
     if part != described.reported and part == "test":
         return datasets.load_test(dataset, task, place[0])
     field = "test" if part == described.reported else part
     if annotates and described.from_record:
         return getattr(datasets.load(dataset, task, *place, cased=described.cased), field)
-    examples = getattr(data.load(dataset, task, *place, known.get("valid")), field)
-    for path, digest in known.get("content", {}).items():
+    return getattr(data.load(dataset, task, *place, valid), field)
+
+
+def warn_of_changes(model: str, content: dict[str, str], part: str) -> None:
+    """Warns of files that a model was trained on, by digest, whose content is another now."""
+    from keras_corefmem.utils.files import digest_of
+
+    for path, digest in content.items():
         if digest_of(path) != digest:
             warnings.warn(
                 f"{path} has changed since {model} was trained: {part} may hold questions that it "
                 "was trained on.",
                 stacklevel=2,
             )
-    return examples
 
 
 def print_scores(

@@ -293,7 +293,10 @@ def test_some_steps_have_the_loss_of_their_examples():
 
 
 @pytest.mark.parametrize("as_texts", [True, False])
-def test_arrays_to_validate_on_are_batched_by_the_size_passed(as_texts):
+@pytest.mark.parametrize(
+    "sizes_of", [{"validation_batch_size": 4}, {"batch_size": 4, "validation_batch_size": None}]
+)
+def test_arrays_to_validate_on_are_batched_by_the_size_passed(as_texts, sizes_of):
     model = make()
     data, validation = (model.batches(STORIES[:n], n)[0][:2] for n in (8, 16))
     sizes = []
@@ -302,7 +305,7 @@ def test_arrays_to_validate_on_are_batched_by_the_size_passed(as_texts):
     model.fit(
         *([STORIES[:8]] if as_texts else data),
         validation_data=validation,
-        validation_batch_size=4,
+        **sizes_of,
         callbacks=[watch],
         verbose=0,
     )
