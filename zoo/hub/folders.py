@@ -204,7 +204,8 @@ def write_weights(path: str | os.PathLike, weights: Weights) -> None:
             narrow = weight.dtype.name == "bfloat16"
             dataset = file.create_dataset(name, data=weight.astype("float32") if narrow else weight)
             dataset.attrs["number"] = number
-    pathlib.Path(path).write_bytes(memory.getbuffer())
+    # An error would keep a buffer of memory, and crash CPython 3.12.1 (python/cpython#111049).
+    pathlib.Path(path).write_bytes(memory.getvalue())
 
 
 def load_named_weights(model: keras.Model, path: str | os.PathLike) -> bool:

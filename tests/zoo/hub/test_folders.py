@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import shutil
+import traceback
 from pathlib import Path
 
 import h5py
@@ -225,6 +226,8 @@ def test_missing_files_are_named(folder, name):
 def test_handles_that_name_nothing():
     with pytest.raises(ValueError, match="no folder './nothing': `model.save_to_preset"):
         zoo.from_preset("./nothing")
+    with pytest.raises(ValueError, match="'user/name': .* of the Hugging Face Hub is hf://user"):
+        zoo.from_preset("user/name")
     with pytest.raises(ValueError, match="'gs://bucket/reader' is not the handle"):
         zoo.from_preset("gs://bucket/reader")
 
@@ -261,6 +264,14 @@ def test_a_full_disk_leaves_the_older_preset(original, folder):
             original.save_to_preset(folder)
     assert os.listdir(folder.parent) == ["reader"] and sorted(os.listdir(folder)) == before
     assert equal(zoo.from_preset(folder), original)
+
+
+def test_an_error_of_a_full_disk_keeps_no_buffer_of_memory(tmp_path):
+    with file_limit(8192), pytest.raises(OSError) as caught:
+        folders.write_weights(tmp_path / "weights.h5", {"kernel": np.zeros(10_000, "float32")})
+    values = [v for frame, _ in traceback.walk_tb(caught.tb) for v in frame.f_locals.values()]
+    views = [value for value in values if isinstance(value, memoryview)]
+    assert views and all(isinstance(view.obj, bytes) for view in views)
 
 
 def test_an_interruption_leaves_the_older_preset(original, folder, monkeypatch):
