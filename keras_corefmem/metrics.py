@@ -26,6 +26,7 @@ def right_answers(answers, logits):
         >>> keras.ops.convert_to_numpy(right).tolist()
         [1.0, 0.0]
     """
+    logits = ops.convert_to_tensor(logits)
     answers, known = as_ids(answers, logits), logits[..., 1:]
     # Logits are NaN if training diverged.
     converged = ops.logical_not(ops.any(ops.isnan(known), axis=-1))
@@ -100,6 +101,7 @@ class AnswerCrossentropy(keras.losses.Loss):
         super().__init__(name=name, reduction=reduction, dtype=dtype)
 
     def call(self, answers, logits):
+        logits = ops.convert_to_tensor(logits)
         answers = as_ids(answers, logits)
         losses = keras.losses.sparse_categorical_crossentropy(answers, logits, from_logits=True)
         if len(losses.shape) == 1:

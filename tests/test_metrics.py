@@ -57,6 +57,14 @@ def test_answers_may_have_an_axis_of_1_at_the_end(shape):
     assert float(loss(answers, logits)) == float(loss(answers[..., None], logits))
 
 
+def test_answers_and_logits_may_be_lists():
+    answers, logits = [1, 2, 1], [[0.1, 0.9, 0.2], [0.7, 0.3, 0.1], [0.5, 0.2, 0.1]]
+    metric, loss = AnswerAccuracy(), AnswerCrossentropy()
+    metric.update_state(answers, logits)
+    assert float(metric.result()) == pytest.approx(2 / 3)
+    assert float(loss(answers, logits)) == float(loss(np.array(answers), np.array(logits)))
+
+
 @pytest.mark.parametrize("make", [AnswerAccuracy, AnswerCrossentropy])
 def test_configurations_make_the_same(make):
     made = make(name="x")

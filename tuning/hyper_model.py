@@ -1,5 +1,6 @@
 """Models of the zoo for the tuners of keras-tuner."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,9 +8,10 @@ import keras
 import keras_tuner
 
 from keras_corefmem.datasets import Splits
-from tuning.spaces import declare, nearest_values, space_of, values_of
+from tuning.spaces import Space, declare, nearest_values, space_of, values_of
 from zoo import training
-from zoo.configs import rename
+from zoo.architectures.listing import check_values
+from zoo.configs import configuration, rename
 from zoo.experiments import Experiment
 from zoo.experiments.results import SEED
 
@@ -30,11 +32,11 @@ class ZooHyperModel(keras_tuner.HyperModel):
     Args:
         model: name of a model of the zoo.
         splits: `Splits`, of which the training and the validation part are used.
-        space: name of a search space, path of a JSON file, or a dictionary of entries as in
-            `tuning.spaces.Space`; `None` for the first space that fits the model.
+        space: name of a search space, path of a JSON file, a `tuning.Space`, or a dictionary of its
+            entries; `None` for the first space that fits the model.
         dataset: name of the data set, whose settings are the defaults.
-        **settings: fields of `zoo.training.Settings` that differ from the defaults and are not
-            searched.
+        **settings: fields of `zoo.training.Settings`, and arguments of the model, that differ from
+            the defaults and are not searched.
 
     Raises:
         ValueError: if the model or space does not exist, or an entry is invalid, or neither a
@@ -53,17 +55,20 @@ class ZooHyperModel(keras_tuner.HyperModel):
         self,
         model: str,
         splits: Splits | None = None,
-        space: str | dict[str, Any] | None = None,
+        space: str | os.PathLike | dict[str, Any] | Space | None = None,
         dataset: str | None = None,
         **settings: Any,
     ) -> None:
+        model = configuration(model).name
         super().__init__(name=model)
         self.entries = space_of(model, space)
-        self.model, self.splits, self.dataset, self.fixed = model, splits, dataset, settings
+        self.model, self.splits, self.dataset = model, splits, dataset
         self.seed = settings.pop(SEED, 0)
+        arguments = {"arguments": settings.pop("arguments", {})}
+        self.fixed = training.merge_settings(arguments, training.split_settings(settings))
         training.check_arguments(model, self.arguments)
-        # Raises errors in fixed settings before any trial starts.
-        self.experiment({})
+        # Raises errors in settings before any trial starts.
+        self.check_values()
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -71,6 +76,21 @@ class ZooHyperModel(keras_tuner.HyperModel):
         searched = {name: entry for name, entry in self.entries.items() if name != SEED}
         known = training.merge_settings(self.fixed, training.split_settings(searched))
         return known.get("arguments", {})
+
+    def check_values(self) -> None:
+        """Checks the fixed settings, and each value of the search space by itself.
+
+        Raises:
+            ValueError: if a value is not one of its setting or argument.
+        """
+        kind = configuration(self.model).class_name
+        check_values(kind, self.experiment({}).settings.arguments)
+        for name, entry in self.entries.items():
+            for values in nearest_values({name: entry}):
+                try:
+                    check_values(kind, self.experiment(values).settings.arguments)
+                except ValueError as error:
+                    raise ValueError(f"The search space: {error}") from None
 
     def check_read(self, examples: Sequence) -> None:
         """Checks that the model of some trial reads each argument.
@@ -120,6 +140,8 @@ class ZooHyperModel(keras_tuner.HyperModel):
 
     def build(self, hp: keras_tuner.HyperParameters) -> keras.Model:
         """Makes the compiled model of a trial."""
+        # A hypermodel that wraps this one may have declared none, or some of its own.
+        declare(hp, {name: e for name, e in self.entries.items() if name not in hp.values})
         settings = self.experiment(hp.values).settings
         train, *_ = self._draw_parts(settings)
         return training.make_model(train, settings)
@@ -140,10 +162,13 @@ class ZooHyperModel(keras_tuner.HyperModel):
         settings = self.experiment(hp.values).settings
         train, valid, _ = self._draw_parts(settings)
         batches = training.batch_parts(model, (train, valid, []), settings)
-        kwargs = {"epochs": settings.epochs, "validation_data": batches["valid"], **kwargs}
+        kwargs = {"epochs": settings.epochs, "validation_data": batches.get("valid"), **kwargs}
         return model.fit(batches["train"], **kwargs)
 
     def _draw_parts(self, settings: training.Settings) -> tuple[list, list, list]:
-        if self.splits is None:
-            raise ValueError("A ZooHyperModel needs data to build and fit models: pass splits=.")
+        if not isinstance(self.splits, Splits):
+            raise ValueError(
+                "A ZooHyperModel needs data to build and fit models: pass splits=, "
+                f"keras_corefmem.datasets.Splits(train, valid, test), not {self.splits!r:.80}."
+            )
         return training.draw_parts(self.splits, settings)

@@ -9,7 +9,7 @@ import keras_tuner
 from typing_extensions import TypedDict
 
 from keras_corefmem.utils.files import load_json, naming_damage, write_json
-from tuning.search import ERROR, REMEDY
+from tuning.search import ERROR, REMEDY, in_order
 
 # Number of repeated configurations drawn before a space counts as exhausted.
 COLLISIONS = 1000
@@ -58,7 +58,8 @@ class Lasting(keras_tuner.Oracle):
                 keras_tuner.engine.trial.Trial.load(str(each))
         with naming_damage(path, REMEDY):
             self.reload()
-        again = sorted(n for n, trial in self.trials.items() if trial.status != "COMPLETED")
+        unfinished = (n for n, trial in self.trials.items() if trial.status != "COMPLETED")
+        again = sorted(unfinished, key=in_order)
         for number in again:
             pathlib.Path(self._get_trial_dir(number), ERROR).unlink(missing_ok=True)
             self.trials[number].status, self.trials[number].message = "RUNNING", None

@@ -123,7 +123,9 @@ def conclude(search: Search, results: str, console: rich.console.Console, second
     best = search.folder / "best.json"
     write_json(best, search.describe_best(winner))
     tested = (winner if each["trial"] == winner["trial"] else each for each in outcomes)
-    replace_results(winner["study"], tested, results)
+    # Older trials are of a search that may have had fewer.
+    current = ({**each, "command": search.command} for each in tested)
+    replace_results(winner["study"], current, results)
     anew = ["corefmem", "train", "--best", str(best)]
     anew += ["--data-dir", search.data_dir] if search.data_dir else []
     runs = ["tensorboard", "--logdir", str(search.log_folder)]

@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import json
+import math
 import pathlib
 import shlex
 import shutil
@@ -65,8 +66,8 @@ class Search:
         language: language of bAbI.
         space: name of a search space or path of a JSON file, see `tuning.spaces.space_of`.
         tuner: name of a tuner in `tuning.tuners.TUNERS`.
-        trials: largest number of trials; `None` for the whole grid, and for `hyperband`, where it
-            depends on the largest number of epochs.
+        trials: largest number of trials, which may grow later; `None` for the whole grid, and for
+            `hyperband`, where it depends on the largest number of epochs.
         seed: seed of the tuner and, unless the space has seeds, of all trials.
         settings: fields of `zoo.training.Settings` of all trials.
         output: folder of the searches.
@@ -173,7 +174,13 @@ class Search:
         if fresh:
             for old in (self.folder, self.log_folder):
                 clear(old)
-        different = different_fields(note, record | data, lambda old: data | old, REMEDY)
+
+        def comparable(content: dict[str, Any]) -> dict[str, Any]:
+            # A search may go on with more trials.
+            most = max(content.get("trials") or math.inf, self.trials or math.inf)
+            return data | content | {"trials": most}
+
+        different = different_fields(note, record | data, comparable, REMEDY)
         if different:
             raise ValueError(
                 f"{self.folder} holds a search with another {', '.join(different)}: pass --fresh "
@@ -250,7 +257,8 @@ class Search:
         return [content for content in map(self.outcome, self.started_trials()) if content]
 
     def started_trials(self) -> list[str]:
-        return [f.name.removeprefix("trial_") for f in sorted(self.folder.glob("trial_*"))]
+        trials = (f.name.removeprefix("trial_") for f in self.folder.glob("trial_*"))
+        return sorted(trials, key=in_order)
 
     def finished_trials(self) -> list[str]:
         started = ((n, self.trial_folder(n)) for n in self.started_trials())
@@ -266,7 +274,8 @@ class Search:
     def failures(self) -> dict[str, str]:
         """Returns the last line of the error of each failed trial, by the trial's number."""
         failed = {}
-        for path in sorted(self.folder.glob("trial_*/trial.json")):
+        states = (self.trial_folder(trial) / "trial.json" for trial in self.started_trials())
+        for path in filter(pathlib.Path.exists, states):
             content = load_json(path, remedy=REMEDY, kind=_State)
             if content["status"] != "COMPLETED":
                 error = path.with_name(ERROR)
@@ -308,6 +317,11 @@ class Search:
             "search": self.name,
             **{name: winner[name] for name in scores},
         }
+
+
+def in_order(trial: str) -> tuple[int, str]:
+    """Returns a sort key of numbers of trials, which have more digits if the search has grown."""
+    return len(trial), trial
 
 
 def trial_name(trial: str, values: dict[str, Any]) -> str:

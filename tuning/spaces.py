@@ -4,6 +4,7 @@ import fnmatch
 import itertools
 import json
 import math
+import os
 import pathlib
 from collections.abc import Iterator
 from typing import Any
@@ -42,10 +43,14 @@ class Space:
 SPACES: dict[str, Space] = read_toml(pathlib.Path(__file__).with_suffix(".toml"), dict[str, Space])
 
 
-def space_of(model: str, name: str | dict[str, Any] | None = None) -> dict[str, Any]:
-    entries, where = name, "the search space"
-    if not isinstance(name, dict):
-        where = name or first_space(model)
+def space_of(
+    model: str, name: str | os.PathLike | dict[str, Any] | Space | None = None
+) -> dict[str, Any]:
+    where, name = "the search space", name.entries if isinstance(name, Space) else name
+    if isinstance(name, dict):
+        entries = json.loads(json.dumps(name, default=_of_numpy))
+    else:
+        where = os.fspath(name or first_space(model))
         if where in SPACES:
             if not fits(model, SPACES[where]):
                 models = ", ".join(SPACES[where].models)
@@ -63,6 +68,15 @@ def space_of(model: str, name: str | dict[str, Any] | None = None) -> dict[str, 
     for key, entry in entries.items():
         check_entry(key, entry, where)
     return entries
+
+
+def _of_numpy(value: Any) -> Any:
+    """Returns a number or an array of NumPy as Python's own."""
+    if not hasattr(value, "tolist"):
+        raise ValueError(
+            f"the search space: give numbers, strings or other values of JSON, got {value!r:.80}."
+        )
+    return value.tolist()
 
 
 def first_space(model: str) -> str:

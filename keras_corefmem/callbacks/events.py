@@ -33,7 +33,7 @@ class EventFile:
     """
 
     def __init__(self, folder):
-        self.folder = pathlib.Path(folder)
+        self.folder = pathlib.Path(folder).expanduser()
 
     def scalars(self, step, values):
         """Writes numbers by tag."""

@@ -8,6 +8,7 @@ from collections.abc import Collection
 import keras
 
 from keras_corefmem.callbacks.events import EventFile
+from keras_corefmem.datasets import as_examples
 from keras_corefmem.utils.checks import check_sizes
 from keras_corefmem.utils.markdown import table_cell
 from keras_corefmem.visualization import draw, views
@@ -24,7 +25,8 @@ class Questions(keras.callbacks.Callback):
 
     Args:
         log_dir: folder of the run.
-        examples: list of `Example` or `Sentence`, from which the questions are chosen.
+        examples: list of `Example` or `Sentence`, or other data that `as_examples` converts, from
+            which the questions are chosen.
         preprocessor: the model's preprocessor.
         inspect: function from features to logits `(batch, answers)` and attention or `None`, such
             as `model.inspect`.
@@ -46,6 +48,7 @@ class Questions(keras.callbacks.Callback):
         super().__init__()
         count = self.COUNT if count is None else count
         check_sizes(count=count)
+        examples = as_examples(examples)
         if not examples:
             raise ValueError("Give at least one example to ask, got none.")
         if not isinstance(epochs, Collection) or isinstance(epochs, str):

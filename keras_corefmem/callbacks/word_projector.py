@@ -44,7 +44,8 @@ class WordProjector(keras.callbacks.Callback):
     def __init__(self, log_dir, preprocessor, count=10_000):
         super().__init__()
         check_sizes(count=count)
-        self.folder, self.preprocessor, self.count = pathlib.Path(log_dir), preprocessor, count
+        self.folder = pathlib.Path(log_dir).expanduser()
+        self.preprocessor, self.count = preprocessor, count
 
     def on_train_end(self, logs=None):
         names = [layer.name for layer in self.model.layers]

@@ -19,7 +19,8 @@ def write_questions(splits: Splits, folder: Path) -> dict[str, pathlib.Path]:
     """Writes questions as texts to annotate, JSON lines for `annotate_files`.
 
     Args:
-        splits: the parts of a data set, of `Example`.
+        splits: the parts of a data set, of `Example`. If they have `edges`, their tokens must be
+            joined by spaces, and the texts annotated by `TextAnnotator(tokenized=True)`.
         folder: folder to write `train.jsonl`, `valid.jsonl` and `test.jsonl` to.
 
     Returns:

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import importlib.metadata
 import importlib.util
+import os
 import pathlib
 from collections.abc import Iterator
 
@@ -41,8 +42,9 @@ class TextAnnotator:
         truecaser: path of a `Truecaser`, `"novels"` for the bundled one, or `None`.
 
     Raises:
-        ValueError: if `batch_size` is less than 1; while iterating, if the annotator fails, or a
-            text, which the error names, cannot be annotated.
+        ValueError: if `annotator` is not a string or path, or `batch_size` less than 1; while
+            iterating, if the annotator fails, or a text, which the error names, cannot be
+            annotated.
 
     Example:
         >>> corpora = keras_corefmem.corpora
@@ -57,6 +59,11 @@ class TextAnnotator:
     truecaser: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.annotator, str | os.PathLike):
+            raise ValueError(
+                "annotator must be the name or path of a spaCy pipeline, which each process loads, "
+                f"or {EXACT!r}; got {self.annotator!r:.80}."
+            )
         check_sizes(batch_size=self.batch_size)
 
     def __call__(self, texts: list[Text]) -> Iterator[Annotation]:

@@ -47,7 +47,7 @@ class Progress:
 def annotate_files(
     inputs: Iterable[Path],
     folder: Path,
-    annotator: TextAnnotator | None = None,
+    annotator: TextAnnotator | str | None = None,
     whole: bool = False,
     shard_size: int = 2000,
     processes: int | None = None,
@@ -62,7 +62,8 @@ def annotate_files(
     Args:
         inputs: paths of the files, see `TextReader`.
         folder: the folder to write.
-        annotator: a `TextAnnotator`, by default `TextAnnotator()`.
+        annotator: a `TextAnnotator`, by default `TextAnnotator()`; or the name or path of a
+            pipeline for one.
         whole: whether each input is one text.
         shard_size: number of texts in a shard.
         processes: number of worker processes, 0 for none; `None` for one per core.
@@ -93,7 +94,9 @@ def annotate_files(
         )
     check_sizes(shard_size=shard_size)
     check_sizes(0, processes=processes or 0)
-    annotator, progress = annotator or TextAnnotator(), progress or Progress()
+    if not isinstance(annotator, TextAnnotator):
+        annotator = TextAnnotator() if annotator is None else TextAnnotator(annotator)
+    progress = progress or Progress()
     reader, settings = TextReader(inputs, whole), annotator.describe()
     plan = {"inputs": reader.describe(), "whole": whole, **settings, "shard_size": shard_size}
     with hold(folder):

@@ -76,8 +76,8 @@ class AnnotatedExample(Example):
         count = sum(text.count(" ") + 1 for text in (*self.sentences, self.question))
         if len(self.chain_ids) != count:
             raise ValueError(
-                f"{self._place}{len(self.chain_ids)} chain ids for {count} tokens of passage and "
-                "question, give one of each."
+                f"{self._place}{len(self.chain_ids)} chain ids for {count} tokens between spaces "
+                "of passage and question, give one of each."
             )
         if self.named_entities and len(self.named_entities) != count:
             raise ValueError(
@@ -207,8 +207,8 @@ class AnnotatedExample(Example):
         starts = sorted(n for n in begun if n < question_start)
         ends = [*starts[1:], question_start]
         return cls(
-            tuple(" ".join(tokens[a:b]) for a, b in zip(starts, ends, strict=True)),
-            " ".join(tokens[question_start:]),
+            tuple(join_tokens(tokens[a:b]) for a, b in zip(starts, ends, strict=True)),
+            join_tokens(tokens[question_start:]),
             answer,
             chain_ids=annotation.chain_ids(mentions).tolist(),
             structure=Structure.of(annotation),
@@ -248,13 +248,18 @@ class AnnotatedExample(Example):
         names = "candidates", "edges", "kinds", "source", "annotator", "truecaser"
         known = {name: fields[name] for name in names if name in fields}
         text, character = annotation.text, fields["question_start"]
-        if text != " ".join(annotation.tokens):
+        if text != join_tokens(annotation.tokens):
             known["written"] = text[:character], text[character:]
         start = annotation.starts.index(character)
         # A document may begin with a space.
         documents = fields.get("document_starts") or ()
         known["document_starts"] = [bisect.bisect_left(annotation.starts, n) for n in documents]
         return cls.from_annotation(annotation, start, fields["answer"], mentions, **known)
+
+
+def join_tokens(tokens: Iterable[str]) -> str:
+    """Joins tokens by spaces; a space in one, such as a merged entity, becomes a no-break space."""
+    return " ".join(token.replace(" ", "\u00a0") for token in tokens)
 
 
 def annotate_examples(
@@ -276,8 +281,8 @@ def annotate_examples(
         make_example: function from an `Annotation` and a dictionary of fields to an example.
 
     Raises:
-        ValueError: if a text is empty, an example has edges and no `tokenizer` says which tokens
-            they count, or as in `annotate`.
+        ValueError: if one is no `Example`, a text is empty, an example has edges and no `tokenizer`
+            says which tokens they count, or as in `annotate`.
 
     Example:
         >>> datasets = keras_corefmem.datasets
@@ -292,6 +297,8 @@ def annotate_examples(
     names = {k: os.fspath(v) for k, v in names.items() if isinstance(v, str | os.PathLike)}
     cased, cut = tokenizer or ProseTokenizer().cased, []
     for example in examples:
+        if not isinstance(example, Example):
+            raise ValueError(f"This is no Example, convert it by as_examples: {example!r:.80}.")
         written = () if tokenizer else _written(example, cased)
         example = example.recut(cased)
         sentences = list(filter(None, map(" ".join, example.cut_sentences(cased))))

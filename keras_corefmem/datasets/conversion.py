@@ -10,7 +10,7 @@ import numpy as np
 from keras_corefmem.datasets.example import Example
 from keras_corefmem.datasets.rows import COLUMNS, is_doc, read_row
 from keras_corefmem.datasets.sentences.sentence import Sentence
-from keras_corefmem.utils.files import parse_json, read_text
+from keras_corefmem.utils.files import TRUNCATED, parse_json, read_text
 
 # Columns that have a list in each row.
 _LISTS = {"sentences", "candidates", "supporting_facts", "chain_ids", "words", "tags", "edges"}
@@ -40,11 +40,11 @@ def as_examples(
 
     Columns of questions are `passage`, a string or a list of sentences, `question` and `answer`;
     further ones are `candidates`, `supporting_facts` (numbers of sentences from 1), `chain_ids`
-    (one for each token), `edges` (as in `Example`, or dictionaries of `source`, `target` and
-    `type`, which Arrow can hold) and `source`. `text` and `question_start`, the character at which
-    the question starts, may replace passage and question. Columns of single sentences are
-    `sentence`, a string, or `words`, a list, and `answer` or `tags`. The columns of bAbI, CBT, CNN,
-    LAMBADA, SQuAD, SST, Universal Dependencies and WikiHop on the Hub are known.
+    (one per space-separated token), `edges` (as in `Example`, or dictionaries of `source`,
+    `target` and `type`, which Arrow can hold) and `source`. `text` and `question_start`, the
+    character at which the question starts, may replace passage and question. Columns of single
+    sentences are `sentence`, a string, or `words`, a list, and `answer` or `tags`. The columns of
+    bAbI, CBT, CNN, LAMBADA, SQuAD, SST, Universal Dependencies and WikiHop on the Hub are known.
 
     An answer is one string; the items of a list are joined by commas, `"apple,milk"`. If several
     answers are right, give one of them; for SQuAD, the first is taken.
@@ -175,7 +175,7 @@ def _json_lines(path):
         if not line.strip():
             continue
         empty, place = False, f"{path}:{number}"
-        row = parse_json(line, place)
+        row = parse_json(line, place, f"write each object on one line; {TRUNCATED}")
         if not isinstance(row, dict):
             raise ValueError(f"{place}: give an object with passage, question and answer.")
         yield row, place

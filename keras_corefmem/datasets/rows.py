@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from keras_corefmem.datasets.annotated import AnnotatedExample
+from keras_corefmem.datasets.annotated import AnnotatedExample, join_tokens
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, CandidateExample, Example
 from keras_corefmem.datasets.passages import cnn, lambada
 from keras_corefmem.datasets.sentences.sentence import Sentence
@@ -146,7 +146,7 @@ class _Row:
 
     def of_doc(self, doc):
         """Reads a Doc; its clusters become chains, to which the question's words belong too."""
-        annotation = from_doc(doc)
+        annotation = self.annotation(doc)
         known = {"source": self.source, "candidates": self.candidates(), "edges": self.edges()}
         if "question_start" in self.fields:
             start = self.start()
@@ -155,9 +155,14 @@ class _Row:
             return dataclasses.replace(example, written=(doc.text[:start], doc.text[start:]))
         question = self.fields.get("question")
         text = question.text if is_doc(question) else self.text("question")
-        query = from_doc(question) if is_doc(question) else _penn(text)
+        query = self.annotation(question, "question") if is_doc(question) else _penn(text)
         known |= {"supporting_facts": self.facts(), "written": (doc.text, text)}
         return _ask(annotation, query, self.answer(), **known)
+
+    def annotation(self, doc, name="passage"):
+        if not doc.text.strip():
+            raise self.error(f"the {name} is empty, give it a word or leave it out")
+        return from_doc(doc)
 
     def start(self):
         value = self.fields["question_start"]
@@ -181,10 +186,11 @@ class _Row:
             value = value.get("text", ())
             several = isinstance(value, Iterable) and not isinstance(value, str)
             value = next(iter(value), None) if several else value or None
-        if value is None and self.answers:
-            raise self.missing("answer")
-        if value is None:
+        # Tables of text have empty strings for missing values.
+        if not self.answers and (value is None or isinstance(value, str) and not value.strip()):
             return UNKNOWN_ANSWER
+        if value is None:
+            raise self.missing("answer")
         if _are(str, value):
             if len(set(value)) == 1:
                 return value[0]
@@ -230,6 +236,8 @@ class _Row:
             raise self.error(f"{name} must be numbers of {what}, got {value!r:.80}") from None
 
     def missing(self, name):
+        if column := next((n for n in (name, *COLUMNS[name]) if n in self.columns), None):
+            return self.error(f"{column} has no value, give one or leave the row out")
         return self.error(
             f"no {name} among {', '.join(map(str, self.columns)) or 'no columns':.300}; name your "
             f"column with columns={{'…': {name!r}}}"
@@ -265,10 +273,10 @@ def _ask(
         kinds = dict(zip(map(lower, tokens), labels, strict=False))
         named = [kinds.get(lower(word), "") for word in words]
     ends = zip(passage.sentences, (*passage.sentences[1:], len(tokens)), strict=True)
-    sentences = tuple(" ".join(tokens[start:end]) for start, end in ends)
+    sentences = tuple(join_tokens(tokens[start:end]) for start, end in ends)
     known |= {"structure": structure, "named_entities": (*labels, *named) if labels else ()}
     known |= {"chain_ids": (*chains, *more)}
-    return AnnotatedExample(sentences, " ".join(words), answer, **known)
+    return AnnotatedExample(sentences, join_tokens(words), answer, **known)
 
 
 def _are(kind, values):

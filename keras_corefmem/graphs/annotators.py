@@ -54,8 +54,9 @@ def annotate(
     Raises:
         FileNotFoundError: if there is no such truecaser.
         ValueError: if `texts` is a single string, there is no such pipeline, or `batch_size` is
-            less than 1. While iterating, if a text has no tokens, if a pipeline without coreference
-            has no parser, or if a function changes the tokens of texts or their number.
+            less than 1. While iterating, if a text is not a string or has no tokens, if a pipeline
+            without coreference has no parser, or if a function changes the tokens of texts or their
+            number.
 
     Example:
         >>> (annotation,) = keras_corefmem.graphs.annotate(["So Mary slept. Then Mary left."])
@@ -70,15 +71,15 @@ def annotate(
     if isinstance(annotator, str | os.PathLike) and annotator != EXACT:
         annotator = load_pipeline(os.fspath(annotator))
     if annotator == EXACT:
-        return _annotate_exactly(texts, tokenized, truecaser)
+        return _annotate_exactly(_checked(texts), tokenized, truecaser)
     if hasattr(annotator, "pipe"):
-        return _annotate_with_spacy(texts, annotator, batch_size, tokenized, truecaser)
+        return _annotate_with_spacy(_checked(texts), annotator, batch_size, tokenized, truecaser)
     if not callable(annotator):
         raise ValueError(
             f"annotator must be {EXACT!r}, a spaCy pipeline or its name, or a function from texts "
             f"to annotations; got {annotator!r}."
         )
-    return _annotate_by(annotator, texts, batch_size, tokenized, truecaser)
+    return _annotate_by(annotator, _checked(texts), batch_size, tokenized, truecaser)
 
 
 @functools.lru_cache(1)
@@ -107,13 +108,20 @@ def has_coreference(nlp: Any) -> bool:
     return not factories.isdisjoint(RESOLVERS)
 
 
+def _checked(texts):
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise ValueError(f"Text {number} is not a string, leave it out: {text!r:.80}.")
+        yield text
+
+
 def _annotate_exactly(texts, tokenized, truecaser):
     penn = PennTokenizer()
     for number, text in enumerate(texts, 1):
         tokens = text.split() if tokenized else penn(text)
         starts = _starts(text, tokens, number)
         is_lower = text == lower(text)
-        cased = truecaser(tokens) if truecaser and is_lower else tokens
+        cased = _cased(tokens, truecaser, text) if truecaser and is_lower else tokens
         sentences = sentence_starts(cased, cased=truecaser is not None or not is_lower)
         yield Annotation(text, tokens, starts, sentences, chains=_repeated(cased, sentences))
 
@@ -142,13 +150,17 @@ def _repeated(tokens, sentences):
 
 
 def _annotate_by(function, texts, batch_size, tokenized, truecaser):
-    texts = iter(texts)
     while batch := list(islice(texts, batch_size)):
         seen = [_recased(text, truecaser, tokenized) for text in batch] if truecaser else batch
-        annotations = list(function(seen))
-        if len(annotations) != len(batch):
+        found = function(seen)
+        annotations = list(found) if isinstance(found, Iterable) else []
+        wrong = [f"{each!r:.80}" for each in annotations if not isinstance(each, Annotation)]
+        if wrong or len(annotations) != len(batch):
             counts = f"{len(annotations)} annotations of {len(batch)} texts"
-            raise ValueError(f"The annotator gives {counts}.")
+            raise ValueError(
+                f"The annotator gives {wrong[0] if wrong else counts}: it must return a list with "
+                "one Annotation per text."
+            )
         for text, annotation in zip(batch, annotations, strict=True):
             tokens = [text[a:b] for a, b in zip(annotation.starts, annotation.ends, strict=True)]
             for own, annotated in zip(tokens, annotation.tokens, strict=True):
@@ -167,11 +179,18 @@ def _letters(token):
     return "".join(filter(str.isalnum, lower(token)))
 
 
+def _cased(tokens, truecaser, text):
+    cased = truecaser(tokens)
+    if len(cased) != len(tokens):
+        raise ValueError(f"The truecaser changes the number of tokens of {text!r:.80}.")
+    return cased
+
+
 def _recased(text, truecaser, tokenized):
     if text != lower(text):
         return text
     tokens, pieces, end = text.split() if tokenized else PennTokenizer()(text), [], 0
-    for token, cased in zip(tokens, truecaser(tokens), strict=True):
+    for token, cased in zip(tokens, _cased(tokens, truecaser, text), strict=True):
         start = text.index(token, end)
         pieces += [text[end:start], cased]
         end = start + len(token)
@@ -184,6 +203,11 @@ def _annotate_with_spacy(texts, nlp, batch_size, tokenized, truecaser):
     for doc, (text, tokens, starts) in nlp.pipe(docs, as_tuples=True, batch_size=batch_size):
         annotation = from_doc(doc, resolve)
         if tokens is not None:
+            if len(annotation) != len(tokens):
+                raise ValueError(
+                    f"The pipeline changes the tokens of {text!r:.80}: leave out components that "
+                    "do, such as merge_entities."
+                )
             annotation = dataclasses.replace(annotation, text=text, tokens=tokens, starts=starts)
         yield annotation
 
@@ -205,5 +229,7 @@ def _docs(texts, nlp, tokenized, truecaser):
         if truecaser is None and not tokenized:
             yield doc, (text, None, None)
             continue
-        words = truecaser(words) if truecaser and text == lower(text) else words
+        if truecaser and text == lower(text):
+            cased = iter(_cased([w for w in words if not w.isspace()], truecaser, text))
+            words = [word if word.isspace() else next(cased) for word in words]
         yield Doc(nlp.vocab, words=words, spaces=spaces), (text, kept, starts)

@@ -126,11 +126,16 @@ def lexical_edges(tokens: Sequence[str], relation: Relation) -> tuple[Edge, ...]
         `edges` of an example. Each target has an edge from the nearest token of the source word on
         either side.
 
+    Raises:
+        ValueError: if `tokens` is one string, or a key of the mapping no pair.
+
     Example:
         >>> hypernyms = {("robin", "bird"): "hypernym"}
         >>> keras_corefmem.graphs.lexical_edges("the robin is a bird".split(), hypernyms)
         ((2, 5, 'hypernym'),)
     """
+    if isinstance(tokens, str):
+        raise ValueError(f"`tokens` is one string, pass a list of tokens: {tokens!r:.80}.")
     related = _table(relation) if isinstance(relation, Mapping) else relation
     places: dict[str, list[int]] = {}
     for position, token in enumerate(tokens, 1):
@@ -145,6 +150,10 @@ def lexical_edges(tokens: Sequence[str], relation: Relation) -> tuple[Edge, ...]
 
 
 def _table(table):
+    # One key stands for all, since a table may be that of a whole ontology.
+    key = next(iter(table), ("", ""))
+    if not isinstance(key, tuple) or len(key) != 2:
+        raise ValueError(f"relation must have pairs of words as keys, got {key!r:.80}.")
     return lambda first, second: table.get((first, second))
 
 

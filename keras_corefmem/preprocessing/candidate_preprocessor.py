@@ -50,6 +50,7 @@ class EncodedCandidates(Encoded):
     words: tuple[str, ...]  # Of passage and question; empty if words are not spelled.
     sentences: np.ndarray  # int32 (T,): sentence of each token of the passage, from 1.
     targets: dict = dataclasses.field(default_factory=dict)  # Pairs (N, 2) by signal.
+    is_cut: bool = False  # Whether there are more candidates than the maximum.
 
 
 @keras.saving.register_keras_serializable("keras_corefmem")
@@ -260,7 +261,9 @@ class CandidatePreprocessor(ReaderPreprocessor):
             )
         text, query = parts = self.vocabulary.encode_texts([passage, question])
         ids = np.concatenate(parts)
-        known, mentions = self._mentions(passage, candidates, source)
+        named = tuple(candidates) or distinct_words(passage)
+        known = named[: len(self.answers) - 1]
+        mentions = self._mentions(passage, known, candidates, source)
         return EncodedCandidates(
             text,
             query,
@@ -272,18 +275,20 @@ class CandidatePreprocessor(ReaderPreprocessor):
             overlap=mark_overlap(text, query, [passage, question], self.vocabulary.is_unknown),
             words=(*passage, *question) if self.spelling else (),
             sentences=sentences,
+            is_cut=len(known) < len(named),
         )
 
     def _mentions(
-        self, passage: list[str], candidates: Mapping[str, list[str]], source: str
-    ) -> tuple[tuple[str, ...], list[tuple[int, int, int]]]:
-        """Returns the candidates that are read, and their mentions, see `find_mentions`."""
-        most = len(self.answers) - 1
+        self,
+        passage: list[str],
+        known: tuple[str, ...],
+        candidates: Mapping[str, list[str]],
+        source: str,
+    ) -> list[tuple[int, int, int]]:
+        """Returns the mentions of the candidates that are read, see `find_mentions`."""
         if not candidates:
-            known = distinct_words(passage)[:most]
             numbers = {word: number for number, word in enumerate(known, 1)}
-            return known, [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
-        known = tuple(candidates)[:most]
+            return [(t, t + 1, numbers[w]) for t, w in enumerate(passage) if w in numbers]
         # Of candidates with the same tokens, the first one alone has the mentions.
         first = {tuple(candidates[each]): each for each in reversed(known)}
         spans = [candidates[n] if first[tuple(candidates[n])] == n else [] for n in known]
@@ -294,7 +299,7 @@ class CandidatePreprocessor(ReaderPreprocessor):
                 "words, and the reader points at single ones: leave it out, or fit the reader on "
                 "examples that have such candidates."
             )
-        return known, mentions
+        return mentions
 
     @property
     def feature_names(self) -> tuple[str, ...]:

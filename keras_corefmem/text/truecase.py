@@ -40,7 +40,7 @@ class Truecaser:
         tokens: list of strings, in any case; those that are not in lower case are kept.
 
     Raises:
-        ValueError: if a form differs from its word in more than case.
+        ValueError: if a form differs from its word in more than case, or `tokens` is one string.
 
     Example:
         >>> truecaser = keras_corefmem.text.Truecaser.learn(["We saw Mary. We saw Mary."])
@@ -57,6 +57,8 @@ class Truecaser:
         self.forms = dict(forms)
 
     def __call__(self, tokens: Sequence[str]) -> list[str]:
+        if isinstance(tokens, str):
+            raise ValueError("`tokens` is one string, pass a list of tokens.")
         initial, cased, before = _beginnings(tokens), [], ""
         for index, token in enumerate(tokens):
             form = self._form(token, before) if token == lower(token) else token
@@ -89,8 +91,10 @@ class Truecaser:
             least: minimum number of occurrences of a word.
 
         Raises:
-            ValueError: if no word occurs as often.
+            ValueError: if no word occurs as often, or `texts` is one string.
         """
+        if isinstance(texts, str):
+            raise ValueError("`texts` is one string, pass a list of texts.")
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         penn = PennTokenizer()
         for text in texts:

@@ -4,6 +4,7 @@ From [Pennington et al., 2014](https://aclanthology.org/D14-1162) and
 [Mikolov et al., 2013](https://arxiv.org/abs/1301.3781).
 """
 
+import codecs
 import contextlib
 import dataclasses
 import gzip
@@ -160,6 +161,7 @@ def _lines(path, width):
             line = line.rstrip(b" \r\n")
             spaces = line.count(b" ")
             if line_number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
                 header = re.fullmatch(rb"(\d+) (\d+)", line)
                 if header and width in (None, int(header[2])):
                     count, width = (int(number) for number in header.groups())

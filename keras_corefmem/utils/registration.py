@@ -76,7 +76,7 @@ def register_modules(*modules: str, plugins: str) -> None:
 
 
 def register_names(module: str, names: Sequence[str]) -> None:
-    """Registers classes of a module with Keras, once Keras is imported, without importing them.
+    """Registers classes of a module with Keras, once Keras is imported, without importing that.
 
     Args:
         module: name of the module that has them.

@@ -235,6 +235,17 @@ def test_questions_range_from_short_to_long_passages(run, tmp_path):
     assert sorted(few.examples, key=EXAMPLES.index) == EXAMPLES[:2]
 
 
+def test_questions_are_of_any_data_and_a_tilde_is_the_home(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    fields = "passage", "question", "answer"
+    rows = [{name: getattr(example, name) for name in fields} for example in EXAMPLES]
+    options = run[0].preprocessor, run[0].inspect, 4
+    table, expected = (AnswerTable("~/logs", data, *options) for data in (rows, EXAMPLES))
+    assert [e.passage for e in table.examples] == [e.passage for e in expected.examples]
+    table.write(0)
+    assert read_events(tmp_path / "logs/validation").Tags()["tensors"] == ["answers"]
+
+
 def test_each_training_of_one_epoch_is_watched(tmp_path):
     steps = []
 

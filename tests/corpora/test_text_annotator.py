@@ -116,6 +116,8 @@ def test_a_truecaser_finds_names_in_lower_case(tmp_path):
     assert found.chains == (((1, 2, 1), (6, 7, 6)),)
 
 
-def test_batches_of_no_texts_are_refused():
+def test_arguments_are_checked():
     with pytest.raises(ValueError, match="batch_size must be an integer of at least 1, got 0"):
         TextAnnotator(batch_size=0)
+    with pytest.raises(ValueError, match="must be the name or path of a spaCy pipeline, which"):
+        TextAnnotator(list)

@@ -119,6 +119,13 @@ def test_numbers_that_are_too_small(tmp_path, options, message):
     assert not (tmp_path / "out").exists()
 
 
+def test_an_annotator_may_be_a_name(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("Mary left.")
+    index = corpora.annotate_files([path], tmp_path / "out", "exact", processes=0)
+    assert index == corpora.annotate_files([path], tmp_path / "out", processes=0)
+
+
 def test_a_path_is_no_list_of_paths(tmp_path):
     for path in (tmp_path / "a.txt", str(tmp_path / "a.txt")):
         with pytest.raises(ValueError, match=f"{path}: give a list of paths, even of one"):

@@ -106,6 +106,11 @@ def test_questions_are_annotated_by_name():
         annotate_examples([story], tokenizer=lambda text: text.split() * ("Rome?" not in text))
 
 
+def test_only_examples_are_annotated():
+    with pytest.raises(ValueError, match=r"no Example, convert it by as_examples: \('Mary left"):
+        annotate_examples([("Mary left.", "Who left?", "Mary")])
+
+
 def test_readers_cut_what_was_annotated_by_default():
     sentences = "Then Mr. Hall didn't see Rome (the city).", "So Hall left."
     story = Example(sentences, "Where isn't Hall?", "Rome", source="a:1")

@@ -6,7 +6,7 @@ import pytest
 import spacy
 
 from keras_corefmem.datasets import AnnotatedExample, as_examples
-from keras_corefmem.graphs import edges_of
+from keras_corefmem.graphs import edges_of, from_doc
 from keras_corefmem.text import get_tokenizer
 
 
@@ -73,6 +73,13 @@ def test_a_doc_may_hold_its_question(doc):
     assert example.chain_ids == (1, 0, 0, 1, 0, 0) and example.structure is not None
     with pytest.raises(ValueError, match="no token starts at character 13"):
         as_examples([(doc, {**fields, "question_start": 13})])
+    empty = spacy.blank("en")(" ")
+    for row, message in (
+        ((empty, fields), "example 0: the passage is empty, give it a word"),
+        ((doc, empty, "Mary"), "example 0: the question is empty, give it a word"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            as_examples([row])
 
 
 def test_docs_have_named_entities():
@@ -128,6 +135,24 @@ def test_readers_cut_docs_to_their_own_tokens():
     assert beginning.recut(str.split) is beginning
     (whole,) = as_examples([(doc, {"question_start": doc[9].idx, "answer": "Ann"})])
     assert whole.recut(get_tokenizer("words").cased).question == words.sentences[1]
+
+
+def test_readers_cut_merged_tokens():
+    doc = spacy.blank("en")("Mary Ann saw New York . She left .")
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:2])
+        retokenizer.merge(doc[3:5])
+    doc.spans["coref_clusters_1"] = [doc[0:1], doc[4:5]]
+    fields = {"question": "Who saw her?", "edges": [(3, 5, "seen_by")], "answer": "York"}
+    (asked,) = as_examples([(doc, fields)])
+    record = {"question_start": doc[4].idx, "answer": "York"}
+    whole = AnnotatedExample.from_record(from_doc(doc), record)
+    for example in (asked, whole):
+        assert example.sentences[0].startswith("Mary\xa0Ann saw New\xa0York .")
+        own = example.recut(get_tokenizer("words").cased)
+        assert own.passage.startswith("Mary Ann saw New York .")
+        assert own.chain_ids[:7] == (1, 0, 0, 0, 0, 0, 1)
+        assert own.edges == (((4, 7, "seen_by"),) if example is asked else ())
 
 
 def test_sentences_of_docs_keep_their_numbers():

@@ -67,6 +67,13 @@ def test_bad_input_raises():
         list(annotate(["Mary", " "]))
 
 
+@pytest.mark.parametrize("annotator", ["exact", lambda texts: annotate(texts)])
+def test_texts_are_strings(annotator):
+    for text in (None, float("nan"), b"Mary"):
+        with pytest.raises(ValueError, match="Text 2 is not a string, leave it out: "):
+            list(annotate(["Mary", text], annotator))
+
+
 def test_bad_pipelines_raise(tmp_path):
     spacy = pytest.importorskip("spacy")
     with pytest.raises(ValueError, match="No spaCy pipeline 'no_such_thing'.*download.*exact"):
@@ -99,6 +106,11 @@ def test_functions_annotate(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             list(annotate(texts, lambda texts: annotate(["Mary ran"])))
+    (one,) = annotate(["Mary ran"])
+    none = "0 annotations of 1 texts"
+    for result, wrong in ((None, none), (one, none), ([one.to_dict()], "{'text': 'Mary ran'")):
+        with pytest.raises(ValueError, match=f"gives {wrong}.*: it must return a list with one"):
+            list(annotate(["Mary ran"], lambda texts, result=result: result))
     with pytest.raises(ValueError, match="batch_size must be .* at least 1, got 0"):
         annotate(texts, annotator, 0)
     with pytest.raises(ValueError, match="or a function from texts to annotations; got 3"):
@@ -139,6 +151,33 @@ def test_tokens_and_case_stay_as_they_were_given(ruled):
     (untokenized,) = annotate(["so mary's  dog"], ruled, truecaser=truecaser)
     assert untokenized.text == "so mary's  dog"
     assert untokenized.tokens == ("so", "mary", "'s", "dog")
+
+
+def test_a_truecaser_sees_no_spaces(ruled):
+    seen = []
+
+    def truecaser(tokens):
+        seen.extend(tokens)
+        return [token.title() for token in tokens]
+
+    (annotation,) = annotate(["mary  saw\n mary"], ruled, truecaser=truecaser)
+    assert seen == ["mary", "saw", "mary"] and words(annotation) == [["mary", "saw", "mary"]]
+    for annotator in (ruled, "exact", lambda texts: annotate(texts)):
+        with pytest.raises(ValueError, match="changes the number of tokens of 'mary saw'"):
+            list(annotate(["mary saw"], annotator, truecaser=lambda tokens: tokens[1:]))
+
+
+def test_tokens_that_a_pipeline_merges_are_refused(ruled):
+    ruled.add_pipe("merge_entities", first=True)
+    ruler = ruled.add_pipe("entity_ruler", first=True)
+    ruler.add_patterns([{"label": "GPE", "pattern": "New York"}])
+    try:
+        assert next(annotate(["New York."], ruled)).tokens == ("New York", ".")
+        with pytest.raises(ValueError, match="changes the tokens of 'New York .': .* merge_ent"):
+            list(annotate(["New York ."], ruled, tokenized=True))
+    finally:
+        ruled.remove_pipe("merge_entities")
+        ruled.remove_pipe("entity_ruler")
 
 
 def test_a_real_pipeline(ud_pipeline):

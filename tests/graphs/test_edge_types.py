@@ -73,6 +73,10 @@ def test_words_are_related_to_the_nearest_on_both_sides():
     both = lexical_edges(["bird", "bat"], relation)
     assert sorted({(a, b) for a, b, _ in both}) == [(1, 2), (2, 1)] and len(both) == 4
     assert lexical_edges(["bird"], relation) == ()
+    with pytest.raises(ValueError, match="`tokens` is one string, pass a list of tokens: 'a robin"):
+        lexical_edges("a robin", relation)
+    with pytest.raises(ValueError, match="must have pairs of words as keys, got 'robin'"):
+        lexical_edges(words, {"robin": "bird"})
 
 
 @pytest.mark.parametrize(

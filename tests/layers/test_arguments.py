@@ -216,7 +216,15 @@ REJECTED = [
     ),
     (
         lambda: keras.layers.TimeDistributed(layers.CorefGRU(4))(zeros(2, 3, 4)),
-        r"CorefGRU reads features \(batch, time, width\), got shape \(2, 4\)",
+        r"CorefGRU reads features \(batch, time, width\) of a known width, got shape \(2, 4\)\.",
+    ),
+    (
+        lambda: layers.CorefGRU(4)(keras.Input((None, None))),
+        r"of a known width, got shape \(None, None, None\)\.",
+    ),
+    (
+        lambda: [layer(zeros(2, 3, n)) for layer in [layers.CorefGRU(4)] for n in (4, 5)],
+        r"expected axis -1 .* to have value 4, but received .* \(2, 3, 5\)",
     ),
     (
         lambda: keras.layers.Bidirectional(layers.DAGRNN(4))(

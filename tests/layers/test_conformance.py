@@ -86,6 +86,25 @@ def test_a_saved_model_predicts_the_same(case, tmp_path):
     np.testing.assert_allclose(loaded.predict_on_batch(arrays), reference(case).output, atol=1e-6)
 
 
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_a_frozen_layer_is_frozen_in_a_copy(case):
+    layer, inputs = case.make(), [keras.Input(a.shape[1:], dtype=a.dtype) for a in arrays_of(case)]
+    layer(*inputs)
+    layer.trainable = False
+    copy = type(layer).from_config(layer.get_config())
+    assert not keras.Model(inputs, copy(*inputs)).trainable_weights
+
+
+INTEGERS = {"layer_mix", "multiplicative_mask", "position_encoding", "sinusoidal_positions"}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in INTEGERS], ids=str)
+def test_integers_are_read_as_floats(case):
+    layer, whole = make_layer(case), [np.round(3 * array) for array in arrays_of(case)]
+    found = layer(*(array.astype("int32") for array in whole))
+    np.testing.assert_array_equal(found, layer(*whole))
+
+
 EXPORTED = [case for case in CASES if case.name in ("coref_gru", "entity_memory_asked")]
 
 

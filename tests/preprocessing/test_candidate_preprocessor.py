@@ -95,6 +95,9 @@ def test_candidates_beyond_the_largest_number_are_lost(preprocessor):
     assert small.encode(dataclasses.replace(FIRST, answer="mary")).answer == 0
     features = small.collate([encoded], 1, 14, 3)
     assert features["candidates"].tolist() == [[1, 2, *[0] * 9, 1, 0, 0]]
+    lost = dataclasses.replace(FIRST, answer="mary", source="a:1")
+    with pytest.raises(ValueError, match="answer of a:1 is none .* num_candidates .now 2."):
+        small.batches([small.encode(lost)], ["passage"], shuffle=True)
 
 
 def test_chains_run_from_the_passage_into_the_question(preprocessor):

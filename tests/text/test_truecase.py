@@ -82,6 +82,13 @@ def test_empty_tokens_stay_empty(truecaser):
     assert truecaser(["", "then", ".", "", "he"]) == ["", "Then", ".", "", "He"]
 
 
+def test_one_string_is_no_list(truecaser):
+    with pytest.raises(ValueError, match="`tokens` is one string, pass a list of tokens"):
+        truecaser("then he left")
+    with pytest.raises(ValueError, match="`texts` is one string, pass a list of texts"):
+        Truecaser.learn("Mary left.")
+
+
 def test_rare_words_are_left_out():
     assert set(Truecaser.learn(["We saw Mary . We saw Ann . We saw Ann ."]).forms) == {"saw", "ann"}
     with pytest.raises(ValueError, match="No word is in the texts 2 times"):

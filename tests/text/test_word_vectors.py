@@ -35,8 +35,9 @@ def path(tmp_path):
         b"8 3\n" + GLOVE.replace(b"\n", b" \n"),
         GLOVE.replace(b"\n", b"\r\n"),
         GLOVE.rstrip(b"\n"),
+        b"\xef\xbb\xbf8 3\n" + GLOVE,
     ],
-    ids=["glove", "word2vec", "gzip word2vec", "spaces at the end", "\\r\\n", "no end"],
+    ids=["glove", "word2vec", "gzip word2vec", "spaces at the end", "\\r\\n", "no end", "mark"],
 )
 def test_vectors_are_found_in_every_form(path, written):
     path.write_bytes(written)

@@ -13,6 +13,6 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     write_babi(folder, train=30, valid=5, test=11)
     (folder / "own.json").write_text(json.dumps(SPACE))
-    (folder / "broken.json").write_text(json.dumps({"slots": [2], "dropout": [2.0, 0.1]}))
+    (folder / "broken.json").write_text(json.dumps({"slots": [2], "train_size": [31, 30]}))
     (folder / "mentions.json").write_text(json.dumps({"mentions": [0.25, 1.0]}))
     return folder

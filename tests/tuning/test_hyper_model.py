@@ -76,7 +76,8 @@ def test_what_is_chosen_goes_before_what_is_fixed():
     settings = hyper_model.experiment({"slots": 7, "batch_size": 5, "tuner/epochs": 2}).settings
     assert settings.arguments == {"slots": 7, "units": 6} and settings.batch_size == 5
     assert hyper_model.experiment({}).settings.arguments == {"slots": 3, "units": 6}
-    seeds = tuning.ZooHyperModel("ren", space={"slots": [7], "seed": [4, 5]}, seed=3)
+    seeds = tuning.ZooHyperModel("ren", space={"slots": [7], "seed": [4, 5]}, seed=3, units=6)
+    assert seeds.experiment({}).settings.arguments == {"units": 6}
     assert [seeds.experiment(each).seed for each in ({"seed": 5}, {})] == [5, 3]
 
 
@@ -86,7 +87,12 @@ def test_what_is_chosen_goes_before_what_is_fixed():
         ({"hops": [1]}, {}, "'hops' is no argument of ren"),
         ({"slots": 1}, {}, "slots must be a list"),
         ({"slots": [1]}, {"arguments": {"hops": 1}}, "'hops' is no argument of ren"),
+        ({"slots": [1]}, {"unit": 4}, "'unit' is no argument of ren. Did you mean 'units'?"),
         ({"slots": [1]}, {"epochs": 0}, "epochs: Input should be greater than 0"),
+        ({"slots": [1]}, {"arguments": {"l2": "0"}}, "l2: Input should be a valid number"),
+        ({"slots": [1, 2.5]}, {}, "The search space: .* slots: .* valid integer .got 1.0"),
+        ({"optimizer": ["adam", "lion"]}, {}, "The search space: .*, 'sgd' or .* .got 'lion'"),
+        ({"dropout": {"low": 0, "high": 2}}, {}, "The search space: .* dropout: .* .got 2"),
     ],
 )
 def test_bad_arguments_are_refused_before_any_trial(space, settings, message):
@@ -118,7 +124,7 @@ def test_arguments_that_some_trial_reads_are_taken(monkeypatch):
         check({"layers": [1, 2]}, tied=True)
     check({"encoder": ["gru", "mage_gru"]}, carry="previous")
     # What a model reads that cannot be made is not known.
-    check({"encoder": ["gru"], "dropout": [0.1, 2.0]}, carry="previous")
+    check({"layers": [1], "edge_units": [2, [1, 2, 3]]}, tied=True)
     # Settings of the training need no model.
     made = []
     monkeypatch.setattr(training, "make_model", lambda *arguments: made.append(arguments))
@@ -126,10 +132,35 @@ def test_arguments_that_some_trial_reads_are_taken(monkeypatch):
     assert not made
 
 
-def test_a_model_without_data_is_refused():
-    hyper_model = tuning.ZooHyperModel("ren", space={"slots": [7]})
+@pytest.mark.parametrize("data", [None, STORIES])
+def test_a_model_without_splits_is_refused(data):
+    hyper_model = tuning.ZooHyperModel("ren", data, {"slots": [7]})
     with pytest.raises(ValueError, match="needs data to build and fit models: pass splits="):
         hyper_model.build(keras_tuner.HyperParameters())
+
+
+def test_models_have_the_names_of_the_zoo():
+    assert tuning.ZooHyperModel("ga_mage_gru").model == "ga-mage-gru"
+    with pytest.raises(ValueError, match="no model 'qdrn'; .* Did you mean 'qdren'"):
+        tuning.ZooHyperModel("qdrn")
+
+
+def test_hypermodels_that_wrap_it_get_its_hyperparameters():
+    hp = keras_tuner.HyperParameters()
+    assert make("qdren", {"slots": [3, 2]}, units=4).build(hp).config["slots"] == 3
+    assert [each.name for each in hp.space] == ["slots"]
+    # Of one that declares some of them, these are kept.
+    hp = keras_tuner.HyperParameters()
+    hp.Int("units", 5, 6)
+    config = make("qdren", {"slots": [3, 2], "units": [4, 8]}).build(hp).config
+    assert (config["slots"], config["units"]) == (3, 5)
+
+
+def test_without_validation_examples_a_model_is_trained_alone():
+    hyper_model = tuning.ZooHyperModel("ngram", Splits(STORIES, [], []), **SMALL)
+    hp = keras_tuner.HyperParameters()
+    history = hyper_model.fit(hp, hyper_model.build(hp), epochs=1, verbose=0).history
+    assert set(history) == {"accuracy", "loss"}
 
 
 def test_fewer_training_questions_are_those_of_the_command():

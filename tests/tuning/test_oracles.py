@@ -1,5 +1,6 @@
 import collections
 import json
+import sys
 
 import pytest
 
@@ -33,7 +34,7 @@ def search(tmp_path, monkeypatch):
         write_json(self.trial_folder(trial) / OUTCOME, trial_of(trial, chosen["units"] / 10))
         return self.outcome(trial)
 
-    def start(tuner, trials=None, epochs=9, limit=None, failing=(), killing=()):
+    def start(tuner, trials=None, epochs=9, limit=None, failing=(), killing=(), fresh=False):
         made = Search(
             "qdren",
             space=str(space),
@@ -42,13 +43,19 @@ def search(tmp_path, monkeypatch):
             settings={"epochs": epochs},
             output=str(tmp_path / "searches"),
         )
-        made.start()
+        made.start(fresh)
         run_trial.limit, run_trial.failing, run_trial.killing = limit, failing, killing
         reported.clear()
         run_trials(made, lambda outcome: reported.append(int(outcome["trial"])))
         return made
 
+    def clear_starts(self, trial, clear=Search.clear_starts):
+        # A process that a signal kills clears nothing.
+        if sys.exc_info()[0] is not Killed:
+            clear(self, trial)
+
     monkeypatch.setattr(Search, "run_trial", run_trial)
+    monkeypatch.setattr(Search, "clear_starts", clear_starts)
     start.ran, start.reported = ran, reported
     return start
 
@@ -89,6 +96,18 @@ def test_a_search_that_goes_on_repeats_no_trial_but_those_that_failed(search, tu
     assert sorted(search.ran, key=json.dumps) == GRID
     ended = json.loads((made.folder / "oracle.json").read_text())["end_order"]
     assert sorted(map(int, ended)) == list(range(6))
+
+
+@pytest.mark.parametrize("tuner, trials", [("random", 12), ("bayesian", 6), ("grid", None)])
+def test_a_search_that_grows_ends_as_one_of_that_size(search, tuner, trials):
+    ran = []
+    for sizes in ((2, trials), (trials,)):
+        search.ran.clear()
+        for size in sizes:
+            made = search(tuner, size, fresh=size == sizes[0])
+        ran.append([*search.ran])
+        assert list(map(int, made.started_trials())) == list(range(6))
+    assert ran[0] == ran[1] and sorted(ran[0], key=json.dumps) == GRID
 
 
 def test_a_trial_that_kills_every_process_fails_and_the_search_goes_on(search):

@@ -112,6 +112,13 @@ def test_other_questions_are_another_search(tmp_path):
     search.start()
 
 
+def test_a_search_may_have_more_trials_later(files, tmp_path):
+    for trials in (2, 12, None):
+        make_search(files, tmp_path, trials=trials).start()
+    with pytest.raises(ValueError, match="holds a search with another trials"):
+        make_search(files, tmp_path, trials=12).start()
+
+
 def test_another_machine_may_have_the_data_elsewhere(files, tmp_path):
     shutil.copytree(files, tmp_path / "elsewhere")
     for folder in (files, tmp_path / "elsewhere"):

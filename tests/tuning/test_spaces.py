@@ -1,6 +1,7 @@
 import json
 
 import keras_tuner
+import numpy as np
 import pytest
 
 import zoo
@@ -104,10 +105,15 @@ def test_values_come_back_as_they_were_given():
     assert sum(values["learning_rate"] < 0.01 for values in drawn) > 10
 
 
-def test_a_file_holds_a_space(tmp_path):
+def test_a_file_or_a_variable_holds_a_space(tmp_path):
     path = tmp_path / "own.json"
     path.write_text(json.dumps(OWN))
-    assert space_of("qdren", str(path)) == OWN
+    assert space_of("qdren", str(path)) == space_of("qdren", path) == OWN
+    assert space_of("memn2n", SPACES["hops"]) == SPACES["hops"].entries
+    numbers = {"slots": np.arange(2, 4), "l2": (0.0, np.float32(0.5)), "units": [np.int64(4)]}
+    assert space_of("qdren", numbers) == {"slots": [2, 3], "l2": [0.0, 0.5], "units": [4]}
+    with pytest.raises(ValueError, match="^the search space: give numbers, .*, got <object"):
+        space_of("qdren", {"encoder": [object()]})
 
 
 @pytest.mark.parametrize(

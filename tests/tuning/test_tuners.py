@@ -63,14 +63,15 @@ def test_a_chief_reports_the_trials_of_its_workers(search, monkeypatch):
     assert reported == ["0000"]
 
 
-def test_a_full_disk_ends_a_search_that_then_goes_on(search, monkeypatch):
+@pytest.mark.parametrize("error", [NoRoomError, KeyboardInterrupt, SystemExit])
+def test_a_search_that_is_stopped_goes_on(search, monkeypatch, error):
     run_trial = Search.run_trial
 
-    def fill(self, trial, chosen):
-        raise NoRoomError("the disk is full")
+    def stop(self, trial, chosen):
+        raise error("stopped")
 
-    monkeypatch.setattr(Search, "run_trial", fill)
-    with pytest.raises(NoRoomError, match="the disk is full"):
+    monkeypatch.setattr(Search, "run_trial", stop)
+    with pytest.raises(error, match="stopped"):
         tuners.run_trials(search, report=None)
     assert not list(search.folder.glob("*/begun.json")) + list(search.folder.glob("*/error.json"))
     monkeypatch.setattr(Search, "run_trial", run_trial)

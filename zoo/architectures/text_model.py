@@ -98,12 +98,14 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         preprocessor = get(arguments["preprocessor"])
         if preprocessor is not None:
             self.check_preprocessor(preprocessor, config)
-        options = {name: arguments[name] for name in ("name", "trainable")}
         config._read.clear()
         with precision(arguments["dtype"]):
             graph = self.build_graph(config)
             logits = without_unknown(graph.logits)
-            super().__init__(inputs=graph.inputs, outputs=logits, **options)
+            super().__init__(inputs=graph.inputs, outputs=logits, name=arguments["name"])
+        if not arguments["trainable"]:
+            # Its layers too, for models that contain it.
+            self.trainable = False
         if getattr(config, "l2", 0):
             regularize(self.trainable_variables, config.l2)
         # Arguments that have no effect with these values of the others.

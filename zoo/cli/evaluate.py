@@ -120,7 +120,7 @@ def read_part(
 
 
 def warn_of_changes(model: str, content: dict[str, str], part: str) -> None:
-    """Warns of files that a model was trained on, by digest, whose content is another now."""
+    """Warns of training files, by their digests, whose content has changed since."""
     from keras_corefmem.utils.files import digest_of
 
     for path, digest in content.items():

@@ -116,7 +116,10 @@ def _find(name: str, folder: str | os.PathLike | None) -> pathlib.Path:
     if "://" in name:
         raise ValueError(f"{name!r} is not the handle of a preset: addresses are hf://user/name.")
     if re.search(r"[/\\]|^[.~]", name):
-        raise ValueError(f"There is no folder {name!r}: `model.save_to_preset(folder)` makes one.")
+        raise ValueError(
+            f"There is no folder {name!r}: `model.save_to_preset(folder)` makes one; a preset of "
+            "the Hugging Face Hub is hf://user/name."
+        )
     near = ", ".join(close_names(name, _known(folder), 5))
     advice = f"did you mean {near}? zoo.presets() lists all" if near else "zoo.presets() lists all"
     raise ValueError(

@@ -28,6 +28,8 @@ from zoo.reading.readings import Reading, Tagging
 
 # Texts are read in batches of a few sizes, so that only few shapes are compiled.
 BATCH_SIZES = 1, 8, 32
+# Number of unknown words that a warning names.
+SHOWN_WORDS = 20
 
 
 def preprocessor_of(model: Any) -> Preprocessor:
@@ -198,6 +200,14 @@ def read_encoded(model: Any, rows: Sequence, encoded: Sequence, top: int) -> lis
     """Answers or tags encoded texts; their `rows` of strings are searched for unknown words."""
     preprocessor = model.preprocessor
     unknown = warn_of_unknown_words(preprocessor, rows, stacklevel=5)
+    if any(getattr(row, "is_cut", False) for row in encoded):
+        # The same for all texts, so that Python shows it once.
+        warnings.warn(
+            f"{model.name} chooses among the first {len(preprocessor.answers) - 1} candidates or "
+            "words of a passage; some texts have more, which it ignores: shorten them, or make it "
+            "with more num_candidates.",
+            stacklevel=4,
+        )
     logits = _logits_of(model, encoded)
     if preprocessor.tags:
         readings: list = []
@@ -297,7 +307,9 @@ def warn_of_unknown_words(
     unknown = [preprocessor.unknown_words(*row) for row in rows]
     words = dict.fromkeys(word for new in unknown for word in unread_words(preprocessor, new))
     if words:
-        message = f"The reader does not know these words: {', '.join(map(repr, words))}."
+        shown = ", ".join(map(repr, list(words)[:SHOWN_WORDS]))
+        more = f" and {len(words) - SHOWN_WORDS:,} more" if len(words) > SHOWN_WORDS else ""
+        message = f"The reader does not know these words: {shown}{more}."
         warnings.warn(message, stacklevel=stacklevel)
     return unknown
 

@@ -158,10 +158,10 @@ def _runs_of(models: tuple[str, str], study: str, folder: str | os.PathLike) -> 
     recorded = sort_models(study, (model for model, _ in groups))
     for model in models:
         if model not in recorded:
-            names = ", ".join(recorded) or "no model"
-            raise ValueError(
-                f"{folder}/{study} holds no run of {model}, but of {names}: choose these."
-            )
+            remedy = f": `corefmem reproduce {study}` makes one"
+            if recorded:
+                remedy = f", but of {', '.join(recorded)}: choose these"
+            raise ValueError(f"{folder}/{study} holds no run of {model}{remedy}.")
     return groups
 
 

@@ -18,7 +18,7 @@ class Sentence:
         source: where it was read, as `"path:line"`; ignored in comparisons.
 
     Raises:
-        ValueError: if there are no words, or not one tag for each word.
+        ValueError: if there are no words or they are one string, or not one tag for each word.
 
     Example:
         >>> sentence = keras_corefmem.datasets.Sentence(("Mary", "left"), ("NNP", "VBD"))
@@ -33,6 +33,8 @@ class Sentence:
 
     def __post_init__(self) -> None:
         place = f"{self.source}: " if self.source else ""
+        if isinstance(self.words, str):
+            raise ValueError(f"{place}`words` is one string, pass a tuple of words.")
         if not self.words:
             raise ValueError(f"{place}a sentence has at least one word.")
         if not isinstance(self.answer, str) and len(self.answer) != len(self.words):

@@ -94,7 +94,9 @@ def describe(parse: Parse, start: int, end: int, head: int) -> Phrase:
     if parse.tags[head] == "PROPN" or (lower in lexicons.FAMILY and end - start == 1):
         first, last = _core(parse, head, start, end)
         phrase.kind, phrase.definite = NAME, True
-        phrase.title, phrase.name = _split_title(parse.lowers[first : last + 1])
+        # A pipeline may have merged the words of a name.
+        words = " ".join(parse.lowers[first : last + 1]).split()
+        phrase.title, phrase.name = _split_title(words)
         phrase.gender, phrase.person = _gender_of_name(phrase.title, phrase.name)
         if phrase.title:
             # "Mr. Blowers" looks like a plural.

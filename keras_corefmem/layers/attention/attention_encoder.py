@@ -98,7 +98,7 @@ class AttentionEncoder(SupervisedLayer):
         self.inner_units, self.dropout = inner_units, dropout
         self.loss_weight, self.row_weight = loss_weight, row_weight
         self.return_supervised = return_supervised
-        own = {"dtype": self.dtype_policy}
+        own = {"dtype": self.dtype_policy, "trainable": self.trainable}
         # One mask for all tokens of a sequence, as in the readers.
         self.drop = HashDropout(dropout, noise_shape=(None, 1, None), name="dropout", **own)
         self.positions = SinusoidalPositions(name="positions", **own)
@@ -127,13 +127,14 @@ class AttentionEncoder(SupervisedLayer):
             output_initializer=_near_zero(),
             name=f"attention_{number}",
             dtype=self.dtype_policy,
+            trainable=self.trainable,
         )
 
     def build(self, inputs_shape, targets_shape=None, sentences_shape=None):
         shape = (None, None, self.units)
         if inputs_shape[-1] != self.units:
-            own = {"name": "projection", "dtype": self.dtype_policy}
-            self.projection = keras.layers.Dense(self.units, **own)
+            own = {"dtype": self.dtype_policy, "trainable": self.trainable}
+            self.projection = keras.layers.Dense(self.units, name="projection", **own)
             self.projection.build(inputs_shape)
         for layer in (self.input_norm, self.positions, *self.attentions, *self.inner, *self.norms):
             layer.build(shape)

@@ -131,8 +131,8 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
 
         def project(name, equation, shape, bias_axes, input_shape, initializer="glorot_uniform"):
             own = {"kernel_initializer": initializer, "name": name, "dtype": self.dtype_policy}
-            bias_axes = bias_axes if self.use_bias else None
-            layer = keras.layers.EinsumDense(equation, (None, *shape), bias_axes=bias_axes, **own)
+            own |= {"bias_axes": bias_axes if self.use_bias else None, "trainable": self.trainable}
+            layer = keras.layers.EinsumDense(equation, (None, *shape), **own)
             layer.build((None, None, *input_shape))
             # Without this, Keras warns that the layer destroys the mask.
             layer.supports_masking = True

@@ -39,6 +39,7 @@ class LayerMix(keras.layers.Layer):
         self.scale = self.add_weight(name="scale", shape=(), initializer="ones")
 
     def call(self, inputs):
+        inputs = ops.cast(inputs, self.compute_dtype)
         shares = self.scale * ops.softmax(widen(ops.convert_to_tensor(self.scores)))
         return ops.einsum("...kd,k->...d", inputs, ops.cast(shares, inputs.dtype))
 
@@ -79,7 +80,7 @@ class ContextualVectors(keras.layers.Layer):
     def __init__(self, encoder, frozen=True, **kwargs):
         super().__init__(**kwargs)
         self.encoder, self.frozen = encoder, frozen
-        self.mix = LayerMix(name="mix", dtype=self.dtype_policy)
+        self.mix = LayerMix(name="mix", dtype=self.dtype_policy, trainable=self.trainable)
 
     def build(self, words_shape):
         # Builds the encoder too.

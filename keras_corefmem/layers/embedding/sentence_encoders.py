@@ -42,6 +42,7 @@ class SentenceEncoder(keras.layers.Layer):
     def call(self, words, mask=None):
         axes = "batch", *(f"axis {n}" for n in range(1, len(words.shape) - 2)), "words"
         mask = as_mask(mask, **dict(zip(axes, words.shape, strict=False)))
+        words = ops.cast(words, self.compute_dtype)
         return encode_words(words, self.factors_of(words.shape[-1]), mask)
 
     def compute_output_shape(self, words_shape):

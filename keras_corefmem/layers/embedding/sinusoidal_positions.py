@@ -38,6 +38,7 @@ class SinusoidalPositions(keras.layers.Layer):
         return previous_mask
 
     def call(self, inputs):
+        inputs = ops.cast(inputs, self.compute_dtype)
         width = inputs.shape[-1]
         half = width // 2
         rates = 1e4 ** (-np.arange(half) / max(half - 1, 1))

@@ -50,9 +50,10 @@ class AnswerDecoder(keras.layers.Layer):
 
     def build(self, memory_shape, question_shape):
         units = memory_shape[-1]
-        self.gru = GRUCell(units, name="gru", dtype=self.dtype_policy)
+        own = {"trainable": self.trainable}
+        self.gru = GRUCell(units, name="gru", dtype=self.dtype_policy, **own)
         self.gru.build((None, self.words + question_shape[-1]))
-        self.output_layer = keras.layers.Dense(self.words, dtype="float32", name="output")
+        self.output_layer = keras.layers.Dense(self.words, dtype="float32", name="output", **own)
         self.output_layer.build((None, units))
 
     def call(self, memory, question):

@@ -59,7 +59,7 @@ class AttentionSum(keras.layers.Layer):
         more = {"candidates": None} if len(candidates.shape) == 3 else {}
         check_shape("candidates", candidates, batch=batch, time=time, **more)
         if len(candidates.shape) == 2:
-            numbers = ops.arange(self.num_candidates, dtype=candidates.dtype)
+            numbers = ops.arange(self.num_candidates, dtype="int32")
             candidates = ops.logical_and(ops.equal(candidates[:, :, None], numbers), numbers > 0)
         candidates = ops.cast(candidates, "bool")
         passage = clear_masked(passage, ops.any(candidates, axis=2))

@@ -61,6 +61,8 @@ def differentiable(forward, reverse):
             gradients of the outputs; it returns the gradients of the arguments.
     """
     forward, reverse = compiled(forward), compiled(reverse)
+    if keras.backend.backend() == "jax":
+        return _differentiable_on_jax(forward, reverse)
 
     def kernel(arguments, constants):
         @ops.custom_gradient
@@ -78,4 +80,24 @@ def differentiable(forward, reverse):
 
         return run(*arguments)
 
+    return kernel
+
+
+def _differentiable_on_jax(forward, reverse):
+    # `keras.ops.custom_gradient` would close over the constants, which `jax.checkpoint` and
+    # `jax.lax.scan` forbid.
+    import jax
+
+    @jax.custom_vjp
+    def kernel(arguments, constants):
+        return tuple(forward(arguments, constants)[0])
+
+    def keep(arguments, constants):
+        outputs, kept = forward(arguments, constants)
+        return tuple(outputs), (arguments, constants, outputs, kept)
+
+    def gradient(saved, upstream):
+        return list(reverse(*saved, list(upstream))), None
+
+    kernel.defvjp(keep, gradient)
     return kernel

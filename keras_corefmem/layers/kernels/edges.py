@@ -107,8 +107,8 @@ def _link(sources):
     # A position heads its own list: after sorting, it is followed by its first edge.
     owner = ops.concatenate([heads, lists], axis=-1)
     count = time * (edges + 1)
-    # The sort is stable. Keys `owner * count + item` would not fit 32 bits in long texts.
-    item = ops.argsort(owner, axis=-1)
+    # NumPy's sort is not stable. Keys `owner * count + item` would not fit 32 bits in long texts.
+    item = ops.argsort(ops.concatenate([2 * heads, 2 * lists + 1], axis=-1), axis=-1)
     rows = count * ops.arange(batch * types, dtype="int32")
     places = ops.reshape(item, (batch * types, count)) + rows[:, None]
     owner = ops.reshape(ops.take(ops.reshape(owner, (-1,)), places), (batch, types, count))

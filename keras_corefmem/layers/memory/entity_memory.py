@@ -16,10 +16,10 @@ from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_shape, check_sizes
 
 
-def _make_activation(activation, dtype):
+def _make_activation(activation, **own):
     if activation == "prelu":
-        own = {"name": "activation", "dtype": dtype}
-        return keras.layers.PReLU(alpha_initializer="ones", shared_axes=[1], **own)
+        options = {"alpha_initializer": "ones", "shared_axes": [1], "name": "activation"}
+        return keras.layers.PReLU(**options, **own)
     if isinstance(activation, dict):
         activation = keras.saving.deserialize_keras_object(activation)
     if activation not in ACTIVATIONS and not isinstance(activation, keras.layers.PReLU):
@@ -103,7 +103,8 @@ class EntityMemoryCell(AbstractRNNCell):
         super().__init__(**kwargs)
         check_sizes(slots=slots, units=units)
         self.slots, self.units, self.question_dependent = slots, units, question_dependent
-        self.activation = _make_activation(activation, self.dtype_policy)
+        own = {"dtype": self.dtype_policy, "trainable": self.trainable}
+        self.activation = _make_activation(activation, **own)
         self.gate_bias, self.candidate_bias = gate_bias, candidate_bias
         self.initializer = keras.initializers.get(initializer)
 
@@ -225,7 +226,8 @@ class EntityMemory(keras.layers.Layer):
         super().__init__(**kwargs)
         self.return_sequences, self.return_gates = return_sequences, return_gates
         options = question_dependent, activation, gate_bias, candidate_bias, initializer
-        self.cell = EntityMemoryCell(slots, units, *options, name="cell", dtype=self.dtype_policy)
+        own = {"name": "cell", "dtype": self.dtype_policy, "trainable": self.trainable}
+        self.cell = EntityMemoryCell(slots, units, *options, **own)
 
     def build(self, sentences_shape, question_shape=None, keys_shape=None):
         self.check_question(question_shape)
@@ -325,7 +327,8 @@ class EntityOutput(keras.layers.Layer):
 
     def __init__(self, activation="prelu", initializer="glorot_uniform", **kwargs):
         super().__init__(**kwargs)
-        self.activation = _make_activation(activation, self.dtype_policy)
+        own = {"dtype": self.dtype_policy, "trainable": self.trainable}
+        self.activation = _make_activation(activation, **own)
         self.initializer = keras.initializers.get(initializer)
 
     def build(self, memory_shape, question_shape):

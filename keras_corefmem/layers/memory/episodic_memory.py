@@ -115,7 +115,7 @@ class EpisodicMemory(keras.layers.Layer):
                 f"Facts and question must be {self.units} wide, as the memory; got "
                 f"{facts_shape[-1]} and {question_shape[-1]}."
             )
-        own = {"dtype": self.dtype_policy}
+        own = {"dtype": self.dtype_policy, "trainable": self.trainable}
         width = (4 if self.compact else 7) * self.units + (0 if self.compact else 2)
         self.hidden = keras.layers.Dense(self.units, activation="tanh", name="gate_hidden", **own)
         self.score = keras.layers.Dense(1, name="gate_score", **own)

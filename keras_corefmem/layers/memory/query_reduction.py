@@ -114,9 +114,8 @@ class QueryReduction(keras.layers.Layer):
 
     def __init__(self, units, update_bias=-2.5, **kwargs):
         super().__init__(**kwargs)
-        self.cell = QueryReductionCell(
-            units, update_bias=update_bias, name="cell", dtype=self.dtype_policy
-        )
+        own = {"name": "cell", "dtype": self.dtype_policy, "trainable": self.trainable}
+        self.cell = QueryReductionCell(units, update_bias=update_bias, **own)
         self.units, self.update_bias = units, update_bias
 
     def build(self, sentences_shape, queries_shape):

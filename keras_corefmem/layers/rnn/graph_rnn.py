@@ -31,10 +31,13 @@ INVALID_EDGES = ("ignore", "nan")
 
 def _values_of(edges):
     """Returns an array or eager tensor as an array, or `None` for a tensor that is being traced."""
+    on_tensorflow = keras.backend.backend() == "tensorflow"
+    if on_tensorflow and ops.is_tensor(edges) and not hasattr(edges, "numpy"):
+        return None  # NumPy would warn before it raises an error.
     try:
         return ops.convert_to_numpy(edges)
     except (NotImplementedError, TypeError):
-        # TensorFlow and JAX raise these for tensors that have no values yet.
+        # TensorFlow's variables and JAX raise these while they are being traced.
         return None
 
 
@@ -109,7 +112,7 @@ class GraphRNN(keras.layers.Layer):
         self.return_state, self.go_backwards = return_state, go_backwards
         self.dropout, self.recurrent_dropout, self.seed = dropout, recurrent_dropout, seed
         directions = ["forward", "backward"] if bidirectional else ["forward"]
-        options["dtype"] = self.dtype_policy
+        options |= {"dtype": self.dtype_policy, "trainable": self.trainable}
         self.cells = [self.CELL(name=name, **options) for name in directions]
         drop = keras.layers.Dropout
         own = {"name": "dropout", "dtype": self.dtype_policy}
@@ -157,10 +160,13 @@ class GraphRNN(keras.layers.Layer):
         return to_positions(edges)
 
     def build(self, x_shape, sources_shape=None):
-        if len(x_shape) != 3 or isinstance(x_shape[0], (list, tuple)):
+        is_pair = isinstance(x_shape[0], (list, tuple))
+        if len(x_shape) != 3 or is_pair or x_shape[2] is None:
+            wanted = f"{type(self).__name__} reads features (batch, time, width) of a known width"
             remedy = "bidirectional=True reads edges both ways, keras.layers.Bidirectional does not"
-            wanted = f"{type(self).__name__} reads features (batch, time, width)"
-            raise ValueError(f"{wanted}, got shape {x_shape}; {remedy}.")
+            remedy = f"; {remedy}" if is_pair else ""
+            raise ValueError(f"{wanted}, got shape {x_shape}{remedy}.")
+        self.input_spec = keras.layers.InputSpec(ndim=3, axes={-1: int(x_shape[2])})
         for cell in self.cells:
             cell.build((None, x_shape[-1]))
 

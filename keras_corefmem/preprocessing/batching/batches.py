@@ -89,8 +89,9 @@ def check_ascending(name: str, lengths: Sequence[int]) -> None:
         raise ValueError(f"{name} must be ascending lengths, got {lengths}.")
 
 
-def _check_answers(encoded: Sequence, count: int, training: bool) -> None:
+def _check_answers(encoded: Sequence, preprocessor: Any, training: bool) -> None:
     """Raises a ValueError for answers outside the classes and, in training, for unknown ones."""
+    count = len(preprocessor.answers)
     answers = [np.ravel(example.answer) for example in encoded]
     flat = np.concatenate(answers)
     wrong = np.flatnonzero((flat < int(training)) | (flat >= count))
@@ -98,6 +99,12 @@ def _check_answers(encoded: Sequence, count: int, training: bool) -> None:
         return
     index = int(np.searchsorted(np.cumsum(list(map(len, answers))), wrong[0], side="right"))
     source = getattr(encoded[index], "source", "") or f"example {index + 1} of {len(encoded)}"
+    if preprocessor.local:
+        raise ValueError(
+            f"The answer of {source} is none of the candidates or words of its passage that the "
+            "reader chooses among: leave the example out, name the answer among its candidates, or "
+            f"make the reader with more num_candidates (now {count - 1})."
+        )
     raise ValueError(
         f"The answer of {source} is none of the {count - 1} that the preprocessor knows: leave the "
         "example out, or fit the preprocessor on all training examples."
@@ -180,7 +187,7 @@ class Batches(keras.utils.PyDataset):
                 "augment is for examples to train on: give shuffle=True and, in the order of "
                 "`encoded`, the `examples`."
             )
-        _check_answers(encoded, len(preprocessor.answers), shuffle)
+        _check_answers(encoded, preprocessor, shuffle)
         self.names, self.seed = tuple(names), seed
         self.augment = choices.augmentations(augment, examples, preprocessor)
         self.examples, self.encoded = choices.change_once(
@@ -248,7 +255,7 @@ class Batches(keras.utils.PyDataset):
     def check_answers(self) -> None:
         """Raises a `ValueError` if one of the answers is unknown and so cannot be learned."""
         if not self.shuffle:
-            _check_answers(self.encoded, len(self.preprocessor.answers), training=True)
+            _check_answers(self.encoded, self.preprocessor, training=True)
 
     def in_order(self, steps: int | None = None) -> "Batches":
         """Returns the batches without shuffling, all of them or the first `steps`.

@@ -29,8 +29,9 @@ def check_kind(examples: Sequence[Example | Sentence], strings: Sequence[str]) -
                 "`Sentence`s, such as those of sst or pos, or strings."
             )
         raise ValueError(
-            f"{place} is a single sentence, but the model answers questions about passages: give "
-            "(passage, question, answer), or take a SentenceDynamicMemoryNetwork for sentences."
+            f"{place} is a single sentence, but the model answers questions about passages: give a "
+            "list of (passage, question, answer), or take a SentenceDynamicMemoryNetwork for "
+            "sentences."
         )
 
 

@@ -27,6 +27,7 @@ def test_sentences_are_held_out_with_their_phrases():
     [
         ((), "positive", "f:2: a sentence has at least one word"),
         ((), (), "f:2: a sentence has at least one word"),
+        ("I go", "positive", "f:2: `words` is one string, pass a tuple of words"),
         (("I", "go"), ("PRP",), "f:2: 1 tags for 2 words, give one a word"),
     ],
 )

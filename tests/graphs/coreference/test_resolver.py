@@ -276,6 +276,20 @@ def test_spaces_of_a_real_pipeline_are_no_mentions(ud_pipeline):
     assert spaced.tokens == single.tokens and spaced.chains == single.chains
 
 
+def test_merged_names_are_read_word_by_word(parsed):
+    text = (
+        "Mr./NNP/1/compound Bennet/NNP/2/nsubj saw/VBD/2/root Mary/NNP/4/compound Smith/NNP/2/obj "
+        "././2/punct She/PRP/7/nsubj liked/VBD/7/root Bennet/NNP/7/obj ././7/punct"
+    )
+    merged = parsed(text)
+    with merged.retokenize() as retokenizer:
+        retokenizer.merge(merged[0:2])
+        retokenizer.merge(merged[3:5])
+    for doc in map(Resolver(), (parsed(text), merged)):
+        words = [[span.text for span in doc.spans[key]] for key in span_groups(doc)]
+        assert sorted(words) == [["Mary Smith", "She"], ["Mr. Bennet", "Bennet"]]
+
+
 def test_older_chains_are_replaced(parsed):
     doc = parsed(TOLD)
     for number in (2, 5):

@@ -28,6 +28,7 @@ def test_attention_sum_follows_the_equation(inputs):
     several[:, 0] = True
     for layer, candidates, mentions in (
         (AttentionSum(CANDIDATES), numbers, single),
+        (AttentionSum(CANDIDATES), numbers.astype("uint8"), single),
         (AttentionSum(), single, single),
         (AttentionSum(), several, several),
     ):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from keras_corefmem.layers import MAGEGRU, GRUCell, index_edges
+from keras_corefmem.layers import MAGEGRU, EntityMemory, GRUCell, index_edges
 from tests.support.conformance.evaluation import (
     assert_gradients,
     compiled,
@@ -225,6 +225,17 @@ def test_edges_of_texts_of_any_length_are_numbered():
     np.testing.assert_array_equal(successors, expected)
 
 
+def test_equal_numbers_may_be_sorted_in_any_order(monkeypatch):
+    def argsort(numbers, axis):
+        flipped = np.argsort(ops.convert_to_numpy(numbers)[..., ::-1], axis, kind="stable")
+        return ops.convert_to_tensor((numbers.shape[axis] - 1 - flipped).astype("int32"))
+
+    sources = np.array([[0, 1, 2, 0, 4]], "int32")[..., None, None]
+    expected = index_edges(sources)[1].successors
+    monkeypatch.setattr(ops, "argsort", argsort)
+    np.testing.assert_array_equal(index_edges(sources)[1].successors, expected)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("length", [10, 32_768, 100_000])
 @pytest.mark.parametrize("name", ["coref", "dag", "mage_mixed"])
@@ -265,3 +276,26 @@ def test_gradients_have_gradients():
         slopes.append(jax.jit(jax.grad(lambda x, slope=slope: keras.ops.sum(slope(x) ** 2)))(x))
     assert np.any(slopes[0])
     np.testing.assert_allclose(*slopes, atol=1e-5)
+
+
+@pytest.mark.skipif(keras.backend.backend() != "jax", reason="these are JAX's")
+@pytest.mark.parametrize("layer", [MAGEGRU((4,)), EntityMemory(2, 3)], ids=["gru", "memory"])
+def test_texts_may_be_scanned_and_read_again_for_their_gradients(layer):
+    import jax
+
+    x = np.random.default_rng(4).normal(size=(2, 5, 3)).astype("float32")
+    mask = np.arange(5) < np.array([[5], [3]])
+    layer.build(x.shape)
+
+    def loss(x, mask):
+        return ops.sum(layer(x, mask=mask) ** 3)
+
+    def scanned(x, mask):
+        def step(total, text):
+            return total + loss(*(each[None] for each in text)), None
+
+        return jax.lax.scan(step, 0.0, (x, mask))[0]
+
+    expected = jax.grad(loss)(x, mask)
+    for function in (jax.checkpoint(loss), scanned):
+        np.testing.assert_allclose(jax.grad(function)(x, mask), expected, atol=1e-5)

@@ -150,6 +150,7 @@ def test_a_batch_may_be_empty(kind, units):
     assert kind(units)(X[:0], edges).shape == (0, 3, 4)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="of TensorFlow alone")
 @one_kind
 def test_autograph_warns_of_nothing(kind, units, caplog):

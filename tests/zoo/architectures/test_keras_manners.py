@@ -314,6 +314,7 @@ def test_a_model_that_is_frozen_whole(tmp_path):
     model.compile(jit_compile=JIT)
     for copy in copies_of(model, tmp_path):
         assert not copy.trainable_weights and "frozen" not in copy.get_config()
+        assert not keras.Model(copy.inputs, copy.output).trainable_weights
         copy.trainable = True
         assert len(copy.trainable_weights) == len(copy.weights)
 

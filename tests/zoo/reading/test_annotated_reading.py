@@ -104,6 +104,25 @@ def test_examples_are_read_with_their_chains_and_candidates(model):
     assert set(read_examples(model, [some])[0].answers) == {"mary", example.answer}
 
 
+def test_candidates_that_are_too_many_are_told():
+    plain = questions()
+    model = zoo.AttentionSumReader.from_examples(
+        annotate_examples(plain, tokenizer=str.split), num_candidates=2, **SIZES
+    )
+    told = "chooses among the first 2 candidates or words of a passage; .* more num_candidates"
+    with pytest.warns(UserWarning, match=told) as record:
+        reading = model.read("Mary liked Rome.", "Whom?", annotator="exact")
+    assert set(reading.answers) == {"mary", "liked"}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=told)
+        model.read("Mary liked Mary", "Whom?", annotator="exact")
+    assert [w.filename for w in record if "chooses among" in str(w.message)] == [__file__]
+    names = ("mary", "liked", "rome")
+    example = CandidateExample(["Mary liked Rome."], "Whom?", "rome", candidates=names)
+    with pytest.warns(UserWarning, match=told):
+        read_examples(model, [example], annotator="exact")
+
+
 def test_an_annotator_of_examples_leaves_their_candidates_and_edges():
     plain = [
         CandidateExample(e.sentences, e.question, e.answer, candidates=[e.answer, "left Rome"])

@@ -139,6 +139,8 @@ def test_unknown_words_are_named_once(model):
     (warning,) = [each for each in record if "does not know" in str(each.message)]
     assert str(warning.message).count("'bob'") == 1 and warning.filename == __file__
     assert [reading.unknown_words for reading in readings] == [("bob", "slept"), ("bob",)]
+    with pytest.warns(UserWarning, match="'number19' and 5 more"):
+        model.read(" ".join(f"number{n}" for n in range(25)), "Where is Mary?")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.read(PASSAGE, "Where is Mary?")

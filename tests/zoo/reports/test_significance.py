@@ -103,7 +103,7 @@ def test_the_command_prints_it_and_files_hold_it(folder, capsys):
     "words, message",
     [
         (["babi-1k", "--compare", "ga-gru", "qrn"], "holds no run of qrn, but of ga-coref-gru, ga"),
-        (["babi-mix", "--compare", "ga-gru", "qrn"], "holds no run of ga-gru, but of no model"),
+        (["babi-mix", "--compare", "ga-gru", "qrn"], "of ga-gru: `corefmem reproduce babi-mix`"),
         (["babi-1k", "--compare", "ga-gru", "ga-gru"], "--compare ga-gru ga-gru: give two models"),
         (["babi-1k", "--compare", "ga-gru", "lstm"], "have no task of babi-1k in common"),
         (["--compare", "ga-gru", "lstm"], "--compare is about one study: name it"),
