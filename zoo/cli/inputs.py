@@ -48,6 +48,8 @@ def check_model(name: str) -> None:
     if name.endswith(".keras"):
         if not pathlib.Path(name).is_file():
             raise FileNotFoundError(f"There is no file {name}; `corefmem train` makes one.")
+    elif (run := pathlib.Path(name, "model.keras")).is_file():
+        raise FileNotFoundError(f"{name} is the folder of a run: give its model, {run}.")
     elif not (name.startswith("hf://") or name in presets() or pathlib.Path(name).exists()):
         # Its error says what is wrong with the name.
         read_preset(name)

@@ -260,6 +260,12 @@ def test_bad_input_gives_one_line_and_status_2(command, message, capsys, tmp_pat
     assert not list(tmp_path.iterdir())
 
 
+def test_the_folder_of_a_run_is_no_model(capsys, tmp_path):
+    (tmp_path / "model.keras").touch()
+    message = f"{tmp_path} is the folder of a run: give its model, {tmp_path}/model.keras"
+    assert message in refused(capsys, "evaluate", str(tmp_path))
+
+
 @pytest.mark.parametrize(
     "kind, message",
     [
