@@ -14,7 +14,7 @@ from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
 from keras_corefmem.text.truecase import Truecaser
-from keras_corefmem.utils.checks import check_sizes
+from keras_corefmem.utils.checks import check_listed, check_sizes
 
 EXACT = "exact"
 # Factory names of the spaCy components that resolve coreference.
@@ -63,23 +63,23 @@ def annotate(
         >>> annotation.sentences, annotation.chain_ids().tolist()
         ((0, 4), [0, 1, 0, 0, 0, 1, 0, 0])
     """
-    if isinstance(texts, str):
-        raise ValueError("`texts` is one string, pass a list of texts.")
+    check_listed(texts=texts)
     check_sizes(batch_size=batch_size)
     if isinstance(truecaser, str | os.PathLike):
         truecaser = _load_truecaser(os.fspath(truecaser))
     if isinstance(annotator, str | os.PathLike) and annotator != EXACT:
         annotator = load_pipeline(os.fspath(annotator))
+    texts = _checked(texts)
     if annotator == EXACT:
-        return _annotate_exactly(_checked(texts), tokenized, truecaser)
+        return _annotate_exactly(texts, tokenized, truecaser)
     if hasattr(annotator, "pipe"):
-        return _annotate_with_spacy(_checked(texts), annotator, batch_size, tokenized, truecaser)
+        return _annotate_with_spacy(texts, annotator, batch_size, tokenized, truecaser)
     if not callable(annotator):
         raise ValueError(
             f"annotator must be {EXACT!r}, a spaCy pipeline or its name, or a function from texts "
             f"to annotations; got {annotator!r}."
         )
-    return _annotate_by(annotator, _checked(texts), batch_size, tokenized, truecaser)
+    return _annotate_by(annotator, texts, batch_size, tokenized, truecaser)
 
 
 @functools.lru_cache(1)

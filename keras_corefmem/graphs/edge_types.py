@@ -7,6 +7,7 @@ import numpy as np
 
 from keras_corefmem.graphs.edges import INVERSE
 from keras_corefmem.graphs.targets import Structure, narrative_arguments
+from keras_corefmem.utils.checks import check_listed
 
 Edge = tuple[int, int, str]
 Relation = Callable[[str, str], str | Iterable[str] | None] | Mapping[tuple[str, str], str]
@@ -134,8 +135,7 @@ def lexical_edges(tokens: Sequence[str], relation: Relation) -> tuple[Edge, ...]
         >>> keras_corefmem.graphs.lexical_edges("the robin is a bird".split(), hypernyms)
         ((2, 5, 'hypernym'),)
     """
-    if isinstance(tokens, str):
-        raise ValueError(f"`tokens` is one string, pass a list of tokens: {tokens!r:.80}.")
+    check_listed(tokens=tokens)
     related = _table(relation) if isinstance(relation, Mapping) else relation
     places: dict[str, list[int]] = {}
     for position, token in enumerate(tokens, 1):

@@ -9,6 +9,7 @@ from itertools import pairwise
 from keras_corefmem.text.lexicons import ABBREVIATED_TITLES, SPEECH, TITLES, given_names
 from keras_corefmem.text.sentences import OPENING, sentence_starts
 from keras_corefmem.text.tokenizers import PennTokenizer, lower
+from keras_corefmem.utils.checks import check_listed
 from keras_corefmem.utils.files import BadFileError, Path, parse_json, read_text, replacing
 
 # After these words, or with these endings, a word that was never seen is hardly a name.
@@ -57,8 +58,7 @@ class Truecaser:
         self.forms = dict(forms)
 
     def __call__(self, tokens: Sequence[str]) -> list[str]:
-        if isinstance(tokens, str):
-            raise ValueError("`tokens` is one string, pass a list of tokens.")
+        check_listed(tokens=tokens)
         initial, cased, before = _beginnings(tokens), [], ""
         for index, token in enumerate(tokens):
             form = self._form(token, before) if token == lower(token) else token
@@ -93,8 +93,7 @@ class Truecaser:
         Raises:
             ValueError: if no word occurs as often, or `texts` is one string.
         """
-        if isinstance(texts, str):
-            raise ValueError("`texts` is one string, pass a list of texts.")
+        check_listed(texts=texts)
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         penn = PennTokenizer()
         for text in texts:

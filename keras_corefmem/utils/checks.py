@@ -1,4 +1,4 @@
-"""Checks of sizes, shares, shapes, characters, and edge positions (1-based, 0 = none)."""
+"""Checks of sizes, lists, shares, shapes, characters, and edge positions (1-based, 0 = none)."""
 
 import numbers
 from typing import Any, TypeGuard
@@ -12,6 +12,13 @@ def check_sizes(least: int = 1, where: str = "", /, **sizes: object) -> None:
     for name, size in sizes.items():
         if isinstance(size, bool) or not isinstance(size, numbers.Integral) or size < least:
             raise ValueError(f"{name} must be an integer of at least {least}{where}, got {size!r}.")
+
+
+def check_listed(**lists: object) -> None:
+    """Checks that lists of strings are not one string, whose characters would be taken for them."""
+    for name, value in lists.items():
+        if isinstance(value, str):
+            raise ValueError(f"`{name}` is one string, pass a list of {name}: {value!r:.80}.")
 
 
 def check_characters(name: str, text: str) -> None:
