@@ -7,7 +7,7 @@ from keras_corefmem.layers.attention.attention_supervision import SupervisedLaye
 from keras_corefmem.layers.attention.supervised_attention import SupervisedMultiHeadAttention
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.masking import as_mask, clear_masked
-from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.core.serializable import inner_options, serializable
 from keras_corefmem.layers.embedding.sinusoidal_positions import SinusoidalPositions
 from keras_corefmem.utils.checks import check_shares, check_sizes
 
@@ -98,7 +98,7 @@ class AttentionEncoder(SupervisedLayer):
         self.inner_units, self.dropout = inner_units, dropout
         self.loss_weight, self.row_weight = loss_weight, row_weight
         self.return_supervised = return_supervised
-        own = {"dtype": self.dtype_policy, "trainable": self.trainable}
+        own = inner_options(self)
         # One mask for all tokens of a sequence, as in the readers.
         self.drop = HashDropout(dropout, noise_shape=(None, 1, None), name="dropout", **own)
         self.positions = SinusoidalPositions(name="positions", **own)
@@ -125,16 +125,14 @@ class AttentionEncoder(SupervisedLayer):
             self.row_weight,
             return_supervised=self.return_supervised and bool(signals),
             output_initializer=_near_zero(),
-            name=f"attention_{number}",
-            dtype=self.dtype_policy,
-            trainable=self.trainable,
+            **inner_options(self, name=f"attention_{number}"),
         )
 
     def build(self, inputs_shape, targets_shape=None, sentences_shape=None):
         shape = (None, None, self.units)
         if inputs_shape[-1] != self.units:
-            own = {"dtype": self.dtype_policy, "trainable": self.trainable}
-            self.projection = keras.layers.Dense(self.units, name="projection", **own)
+            own = inner_options(self, name="projection")
+            self.projection = keras.layers.Dense(self.units, **own)
             self.projection.build(inputs_shape)
         for layer in (self.input_norm, self.positions, *self.attentions, *self.inner, *self.norms):
             layer.build(shape)

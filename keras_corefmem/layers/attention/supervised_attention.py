@@ -13,7 +13,7 @@ from keras_corefmem.layers.attention.attention_supervision import (
 )
 from keras_corefmem.layers.core.hash_dropout import HashDropout
 from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked, mask_scores
-from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.core.serializable import inner_options, serializable
 from keras_corefmem.utils.checks import check_shares, check_sizes
 
 
@@ -123,15 +123,15 @@ class SupervisedMultiHeadAttention(SupervisedLayer):
         self.dropout, self.use_bias = dropout, use_bias
         self.return_supervised = return_supervised
         self.output_initializer = keras.initializers.get(output_initializer)
-        self.drop = HashDropout(dropout, name="dropout", dtype=self.dtype_policy)
+        self.drop = HashDropout(dropout, **inner_options(self, name="dropout"))
         self.measured = None
 
     def build(self, inputs_shape, targets_shape=None, sentences_shape=None):
         width, heads = inputs_shape[-1], (self.num_heads, self.key_dim)
 
         def project(name, equation, shape, bias_axes, input_shape, initializer="glorot_uniform"):
-            own = {"kernel_initializer": initializer, "name": name, "dtype": self.dtype_policy}
-            own |= {"bias_axes": bias_axes if self.use_bias else None, "trainable": self.trainable}
+            own = inner_options(self, kernel_initializer=initializer, name=name)
+            own["bias_axes"] = bias_axes if self.use_bias else None
             layer = keras.layers.EinsumDense(equation, (None, *shape), **own)
             layer.build((None, None, *input_shape))
             # Without this, Keras warns that the layer destroys the mask.

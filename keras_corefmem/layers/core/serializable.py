@@ -1,4 +1,4 @@
-"""Registration of layers whose configuration is their arguments."""
+"""Layers whose configuration is their arguments, and what their inner layers take from them."""
 
 import inspect
 
@@ -20,3 +20,8 @@ def serializable(cls):
 
     cls.get_config = get_config
     return keras.saving.register_keras_serializable("keras_corefmem")(cls)
+
+
+def inner_options(layer, **options):
+    """Returns options of a layer's inner layers: its dtype policy, and whether it is trained."""
+    return {"dtype": layer.dtype_policy, "trainable": layer.trainable, **options}

@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.core.serializable import inner_options, serializable
 from keras_corefmem.layers.kernels.buffers import widen
 
 
@@ -80,7 +80,7 @@ class ContextualVectors(keras.layers.Layer):
     def __init__(self, encoder, frozen=True, **kwargs):
         super().__init__(**kwargs)
         self.encoder, self.frozen = encoder, frozen
-        self.mix = LayerMix(name="mix", dtype=self.dtype_policy, trainable=self.trainable)
+        self.mix = LayerMix(**inner_options(self, name="mix"))
 
     def build(self, words_shape):
         # Builds the encoder too.

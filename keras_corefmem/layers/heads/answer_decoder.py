@@ -3,7 +3,7 @@
 import keras
 from keras import ops
 
-from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.core.serializable import inner_options, serializable
 from keras_corefmem.layers.rnn.gru import GRUCell
 from keras_corefmem.utils.checks import check_shape, check_sizes
 
@@ -50,10 +50,10 @@ class AnswerDecoder(keras.layers.Layer):
 
     def build(self, memory_shape, question_shape):
         units = memory_shape[-1]
-        own = {"trainable": self.trainable}
-        self.gru = GRUCell(units, name="gru", dtype=self.dtype_policy, **own)
+        self.gru = GRUCell(units, **inner_options(self, name="gru"))
         self.gru.build((None, self.words + question_shape[-1]))
-        self.output_layer = keras.layers.Dense(self.words, dtype="float32", name="output", **own)
+        own = inner_options(self, dtype="float32", name="output")
+        self.output_layer = keras.layers.Dense(self.words, **own)
         self.output_layer.build((None, units))
 
     def call(self, memory, question):

@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked
-from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.core.serializable import inner_options, serializable
 from keras_corefmem.layers.kernels.buffers import float_type, product, widen
 from keras_corefmem.layers.kernels.entity_recurrence import (
     ACTIVATIONS,
@@ -103,7 +103,7 @@ class EntityMemoryCell(AbstractRNNCell):
         super().__init__(**kwargs)
         check_sizes(slots=slots, units=units)
         self.slots, self.units, self.question_dependent = slots, units, question_dependent
-        own = {"dtype": self.dtype_policy, "trainable": self.trainable}
+        own = inner_options(self)
         self.activation = _make_activation(activation, **own)
         self.gate_bias, self.candidate_bias = gate_bias, candidate_bias
         self.initializer = keras.initializers.get(initializer)
@@ -226,7 +226,7 @@ class EntityMemory(keras.layers.Layer):
         super().__init__(**kwargs)
         self.return_sequences, self.return_gates = return_sequences, return_gates
         options = question_dependent, activation, gate_bias, candidate_bias, initializer
-        own = {"name": "cell", "dtype": self.dtype_policy, "trainable": self.trainable}
+        own = inner_options(self, name="cell")
         self.cell = EntityMemoryCell(slots, units, *options, **own)
 
     def build(self, sentences_shape, question_shape=None, keys_shape=None):
@@ -327,7 +327,7 @@ class EntityOutput(keras.layers.Layer):
 
     def __init__(self, activation="prelu", initializer="glorot_uniform", **kwargs):
         super().__init__(**kwargs)
-        own = {"dtype": self.dtype_policy, "trainable": self.trainable}
+        own = inner_options(self)
         self.activation = _make_activation(activation, **own)
         self.initializer = keras.initializers.get(initializer)
 

@@ -11,7 +11,7 @@ from keras_corefmem.layers.core.masking import (
     clear_masked,
     mask_scores,
 )
-from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.core.serializable import inner_options, serializable
 from keras_corefmem.layers.kernels.buffers import float_type, widen
 from keras_corefmem.layers.kernels.edges import to_positions
 from keras_corefmem.layers.rnn.gru import AttentionGRUCell, GRUCell
@@ -107,7 +107,7 @@ class EpisodicMemory(keras.layers.Layer):
         self.compact, self.update, self.end_of_passes = compact, update, end_of_passes
         self.gate_loss, self.dropout = gate_loss, dropout
         self.teacher_forcing = teacher_forcing
-        self.drop = HashDropout(dropout, name="dropout", dtype=self.dtype_policy)
+        self.drop = HashDropout(dropout, **inner_options(self, name="dropout"))
 
     def build(self, facts_shape, question_shape, supporting_facts_shape=None):
         if not facts_shape[-1] == question_shape[-1] == self.units:
@@ -115,7 +115,7 @@ class EpisodicMemory(keras.layers.Layer):
                 f"Facts and question must be {self.units} wide, as the memory; got "
                 f"{facts_shape[-1]} and {question_shape[-1]}."
             )
-        own = {"dtype": self.dtype_policy, "trainable": self.trainable}
+        own = inner_options(self)
         width = (4 if self.compact else 7) * self.units + (0 if self.compact else 2)
         self.hidden = keras.layers.Dense(self.units, activation="tanh", name="gate_hidden", **own)
         self.score = keras.layers.Dense(1, name="gate_score", **own)

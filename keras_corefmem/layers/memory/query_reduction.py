@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import MASKED, as_mask, clear_masked
-from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.core.serializable import inner_options, serializable
 from keras_corefmem.layers.kernels.buffers import widen
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_shape, check_sizes
@@ -114,7 +114,7 @@ class QueryReduction(keras.layers.Layer):
 
     def __init__(self, units, update_bias=-2.5, **kwargs):
         super().__init__(**kwargs)
-        own = {"name": "cell", "dtype": self.dtype_policy, "trainable": self.trainable}
+        own = inner_options(self, name="cell")
         self.cell = QueryReductionCell(units, update_bias=update_bias, **own)
         self.units, self.update_bias = units, update_bias
 

@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked
+from keras_corefmem.layers.core.serializable import inner_options
 from keras_corefmem.layers.kernels.buffers import float_type, last_row
 from keras_corefmem.layers.kernels.edges import index_edges, points_back, to_positions
 from keras_corefmem.layers.kernels.graph_gru import graph_gru
@@ -112,7 +113,7 @@ class GraphRNN(keras.layers.Layer):
         self.return_state, self.go_backwards = return_state, go_backwards
         self.dropout, self.recurrent_dropout, self.seed = dropout, recurrent_dropout, seed
         directions = ["forward", "backward"] if bidirectional else ["forward"]
-        options |= {"dtype": self.dtype_policy, "trainable": self.trainable}
+        options = inner_options(self, **options)
         self.cells = [self.CELL(name=name, **options) for name in directions]
         drop = keras.layers.Dropout
         own = {"name": "dropout", "dtype": self.dtype_policy}
