@@ -28,8 +28,8 @@ class DataSet:
         files: whether it is read from files.
         tasks: whether it has several tasks.
         reported: name of the published part that is `Splits.test`, on which results are reported.
-        load_test: function from the same arguments to the published test part, if there is one and
-            `reported` is another.
+        load_published: function from task, folder and `"development"` or `"test"` to that published
+            part alone, if papers report the development part.
         download: whether `corefmem download` gets it.
         from_record: function from an `Annotation` and fields to an `AnnotatedExample`, if it is
             real text that `corefmem annotate` annotates.
@@ -50,7 +50,7 @@ class DataSet:
     files: bool = True
     tasks: bool = False
     reported: Literal["development", "test"] = "test"
-    load_test: Callable[..., list[Any]] | None = None
+    load_published: Callable[..., list[Any]] | None = None
     download: bool = False
     from_record: Callable[..., Any] | None = None
 
@@ -115,7 +115,7 @@ DATASETS = {
         lambda task, folder, cased: passages.lambada.load(folder, cased),
         cased=True,
         reported="development",
-        load_test=lambda task, folder: passages.lambada.load_test(folder),
+        load_published=lambda task, *place: passages.lambada.load_published(*place),
         from_record=lambda *record: passages.lambada_kinds.from_record(*record),
     ),
     "wikihop": _hops("wikihop", "WikiHop: relations"),
@@ -132,7 +132,7 @@ DATASETS = {
         lambda task, folder: _hold_out_sentences(sentences.sst.load(folder, task)),
         first_task="fine",
         tasks=True,
-        load_test=lambda task, folder: sentences.sst.load_test(folder, task),
+        load_published=lambda task, folder, part: sentences.sst.load_published(folder, task, part),
         **_SENTENCES | {"texts": "sentences and phrases"},
     ),
     "pos": DataSet(
@@ -140,7 +140,7 @@ DATASETS = {
         lambda task, folder: _hold_out_sentences(sentences.pos.load_conllu(folder, task)),
         first_task="XPOS",
         tasks=True,
-        load_test=lambda task, folder: sentences.pos.load_conllu_test(folder, task),
+        load_published=lambda task, folder, part: sentences.pos.load_published(folder, task, part),
         **_SENTENCES,
     ),
     "wsj": DataSet(
@@ -249,7 +249,7 @@ def check_places(name: Path, data_dir: Path | None, language: str | None) -> Non
 def check_part(name: str, part: str) -> None:
     """Raises a ValueError for a part that a data set does not have or publish."""
     known = find(name)
-    parts = ["train", "valid", known.reported, *(["test"] if known.load_test else [])]
+    parts = ["train", "valid", known.reported, *(["test"] if known.load_published else [])]
     if part not in parts:
         raise ValueError(f"--part {part}: {name} has the parts {', '.join(parts)}; give one.")
 
@@ -272,6 +272,6 @@ def load_test(name: str, task: int | str | None = None, data_dir: Path | None = 
         FileNotFoundError: No files test.txt in ...
     """
     known = find(name, task)
-    if known.load_test is None:
+    if known.load_published is None:
         raise ValueError(f"{name} has no test part besides those of datasets.load.")
-    return known.load_test(known.first_task if task is None else task, data_dir)
+    return known.load_published(known.first_task if task is None else task, data_dir, "test")

@@ -111,8 +111,9 @@ def read_part(
     from zoo.experiments import data
 
     described = data.find(dataset, task)
-    if part != described.reported and part == "test":
-        return datasets.load_test(dataset, task, place[0])
+    recorded = not annotates and data.find_annotated(dataset, place[0], task)
+    if described.load_published and (part == "test" or part == "development" and not recorded):
+        return described.load_published(task, place[0], part)
     field = "test" if part == described.reported else part
     if annotates and described.from_record:
         return getattr(datasets.load(dataset, task, *place, cased=described.cased), field)

@@ -126,19 +126,15 @@ def load(data_dir: Path | None, cased: bool = False) -> Splits:
     """
     names = ["train.jsonl", "valid.jsonl"]
     passages = find_folder(data_dir, ("passages", ""), names, "make them with `corefmem passages`")
-    published = _find(data_dir, DEVELOPMENT)
-    train, valid = (read_passages(passages / name, cased) for name in names)
-    return Splits(train, valid, read_file(published))
+    published = load_published(data_dir, "development")
+    return Splits(*(read_passages(passages / name, cased) for name in names), published)
 
 
-def load_test(data_dir: Path | None) -> list[Example]:
-    """Loads the published test passages, from the folder where `load` finds development ones."""
-    return read_file(_find(data_dir, TEST))
-
-
-def _find(data_dir, name):
+def load_published(data_dir: Path | None, part: str) -> list[Example]:
+    """Loads LAMBADA's own `development` or `test` passages alone, from the folder as in `load`."""
+    name = {"development": DEVELOPMENT, "test": TEST}[part]
     remedy = f"unpack the archive of {ORIGIN} there"
-    return find_folder(data_dir, ("lambada", ""), [name], remedy) / name
+    return read_file(find_folder(data_dir, ("lambada", ""), [name], remedy) / name)
 
 
 @functools.cache

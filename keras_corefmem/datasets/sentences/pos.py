@@ -27,10 +27,11 @@ def load_conllu(data_dir: Path | None, column: str = "UPOS") -> Splits:
     return Splits(*_read_treebank(data_dir, column, ("train", "dev"), ("train", "dev", "test")))
 
 
-def load_conllu_test(data_dir: Path | None, column: str = "UPOS") -> list[Sentence]:
-    """Loads the test part of a treebank alone, which must be there, see `load_conllu`."""
-    (test,) = _read_treebank(data_dir, column, ("test",), ("test",))
-    return test
+def load_published(data_dir: Path | None, column: str, part: str) -> list[Sentence]:
+    """Loads the part `development` or `test` of a treebank alone, see `load_conllu`."""
+    name = {"development": "dev", "test": "test"}[part]
+    (sentences,) = _read_treebank(data_dir, column, (name,), (name,))
+    return sentences
 
 
 def _read_treebank(data_dir, column, required, parts):

@@ -20,7 +20,8 @@ CLASSES = {
     "binary": ("negative", "positive"),
 }
 
-_NEUTRAL, _TEST = "neutral", "test.txt"
+_NEUTRAL = "neutral"
+_FILES = {"train": "train.txt", "development": "dev.txt", "test": "test.txt"}
 
 
 def load(data_dir: Path | None, task: str = "fine") -> Splits:
@@ -34,32 +35,32 @@ def load(data_dir: Path | None, task: str = "fine") -> Splits:
         All phrases of the training trees, each sentence followed by its parts, but only whole
         sentences for validation and test. Without a `test.txt`, the test part is empty.
     """
-    names = ("train.txt", "dev.txt")
-    folder = _find(data_dir, names)
-    train, valid = (_read_part(folder / name, task) for name in names)
-    test = _read_part(folder / _TEST, task) if (folder / _TEST).is_file() else []
-    return Splits(train, *(list(filter(_is_root, part)) for part in (valid, test)))
+    folder = _find(data_dir, "train", "development")
+    valid = _read_sentences(folder, "development", task)
+    has_test = (folder / _FILES["test"]).is_file()
+    test = _read_sentences(folder, "test", task) if has_test else []
+    return Splits(_read_phrases(folder, "train", task), valid, test)
 
 
-def load_test(data_dir: Path | None, task: str = "fine") -> list[Sentence]:
-    """Loads the sentences of the test part alone, which must be there, see `load`."""
-    return list(filter(_is_root, _read_part(_find(data_dir, [_TEST]) / _TEST, task)))
+def load_published(data_dir: Path | None, task: str, part: str) -> list[Sentence]:
+    """Loads the sentences of the part `development` or `test` alone, from the folder of `load`."""
+    return _read_sentences(_find(data_dir, part), part, task)
 
 
-def _find(data_dir, names):
-    remedy = f"unpack {ORIGIN} and pass its folder"
+def _find(data_dir, *parts):
+    remedy, names = f"unpack {ORIGIN} and pass its folder", [_FILES[part] for part in parts]
     return find_folder(data_dir, ("sst/trees", "sst", "trees", ""), names, remedy)
 
 
-def _read_part(path, task):
+def _read_phrases(folder, part, task):
     if task not in CLASSES:
         raise ValueError(f"There is no task {task!r}, `task` is one of {sorted(CLASSES)}.")
-    phrases = read_file(path)
+    phrases = read_file(folder / _FILES[part])
     return to_binary(phrases) if task == "binary" else phrases
 
 
-def _is_root(phrase):
-    return phrase.is_root
+def _read_sentences(folder, part, task):
+    return [phrase for phrase in _read_phrases(folder, part, task) if phrase.is_root]
 
 
 def read_file(path: Path) -> list[Sentence]:

@@ -128,12 +128,14 @@ def test_evaluate_reads_the_development_or_the_test_part_of_lambada(tmp_path, ca
     train = data.load("lambada", 1, tmp_path).train
     options = {"units": 4, "tokenizer": "spaces", "local_answers": True}
     model = zoo.AttentionSumReader.from_examples(train, **options)
+    for part in ("train", "valid"):
+        (tmp_path / f"{part}.jsonl").unlink()
     shown, tested = evaluate_parts(capsys, model, tmp_path, "lambada", 1)
     assert re.match(r"lambada, development: accuracy \S+%, \d of 2 questions\n", shown)
     assert re.match(r"lambada, test: accuracy \S+%, \d of 1 questions\n", tested)
 
 
-def test_published_test_parts(data_dir, tmp_path):
+def test_published_parts_need_no_other(data_dir, tmp_path):
     (tmp_path / "lambada_test_plain_text.txt").write_text(PASSAGES[0])
     (tmp_path / "test.txt").write_text("\n".join(TREES) + "\n")
     (tmp_path / "en_ewt-ud-test.conllu").write_text(conllu(TAGGED))
@@ -144,6 +146,16 @@ def test_published_test_parts(data_dir, tmp_path):
     assert [s.answer for s in datasets.load_test("pos", "UPOS", tmp_path)] == [
         tuple(tag for _, tag in sentence) for sentence in TAGGED
     ]
+    for name, test, development in (
+        ("lambada", "lambada_test_plain_text.txt", "lambada_development_plain_text.txt"),
+        ("sst", "test.txt", "dev.txt"),
+        ("pos", "en_ewt-ud-test.conllu", "en_ewt-ud-dev.conllu"),
+    ):
+        known = datasets.DATASETS[name]
+        tested = datasets.load_test(name, data_dir=tmp_path)
+        (tmp_path / test).rename(tmp_path / development)
+        again = known.load_published(known.first_task, tmp_path, "development")
+        assert [each.answer for each in again] == [each.answer for each in tested]
     with pytest.raises(FileNotFoundError, match="No files .*-ud-test.conllu"):
         datasets.load_test("pos", data_dir=data_dir)
     with pytest.raises(ValueError, match="wikihop has no test part besides"):

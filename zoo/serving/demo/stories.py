@@ -76,9 +76,9 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
     if folder is not None and known.from_record:
         # As in `corefmem evaluate`.
         examples, kind = read_part(folder / "test", known.from_record), known.reported
-    elif known.load_test:
+    elif known.load_published:
         # Only the test file is needed, not those for training.
-        examples = known.load_test(task, data_dir) if data_dir else []
+        examples = known.load_published(task, data_dir, "test") if data_dir else []
     elif data_dir or not known.files:
         examples = registry.load(name, task, data_dir, card.get("language")).test
     else:
