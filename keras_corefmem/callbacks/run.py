@@ -33,8 +33,8 @@ class Scalars(keras.callbacks.Callback):
     `keras_corefmem.optimizers`, `training/gradient_norm`. `epoch_probability` of validation is
     exp(-loss): if the loss is the cross-entropy of answers, it is the geometric mean of the
     probabilities of the right answers (Figure 3 of
-    [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620)). The tab Custom Scalars has all charts
-    side by side.
+    [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620)). Metrics that are arrays are left out.
+    The tab Custom Scalars has all charts side by side.
 
     Args:
         log_dir: folder of the run.
@@ -68,6 +68,8 @@ class Scalars(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         train, validation = {}, {}
         for name, value in (logs or {}).items():
+            if np.ndim(value):
+                continue
             part = validation if name.startswith("val_") else train
             part[f"epoch_{name.removeprefix('val_')}"] = float(value)
         if "epoch_loss" in validation:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from keras_corefmem.datasets.conversion import as_examples
 from keras_corefmem.datasets.example import UNKNOWN_ANSWER, Example
 from keras_corefmem.preprocessing.encoding.answers import answer_text, best_answer, best_tags
 from keras_corefmem.preprocessing.encoding.features import coarse_length
@@ -111,6 +112,11 @@ class Inspection(NamedTuple):
     attention: Any
 
 
+def _read(examples: Any, preprocessor: Any) -> list:
+    """Returns examples, or rows as `as_examples` reads them, in the tokens of a preprocessor."""
+    return recut(as_examples(examples, answers=False), preprocessor.tokenizer)
+
+
 def _batches(examples: Sequence, preprocessor: Any) -> tuple[list, dict, list[dict]]:
     """Returns encoded examples, their features, and these by batch; a single one is a batch."""
     encoded = list(map(preprocessor.encode, examples))
@@ -167,7 +173,7 @@ def token_views(
 
     With `attend`, `model.attend_to_edges`, views have the attention to edges too.
     """
-    examples = recut(examples, preprocessor.tokenizer)
+    examples = _read(examples, preprocessor)
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
         sentences = example.cut_sentences(preprocessor.tokenizer)
@@ -189,7 +195,7 @@ def token_views(
 
 def head_views(examples: Sequence, preprocessor: Any, look: Callable) -> Iterator[HeadView]:
     """Yields the view of the supervised heads on each passage, by `model.look`."""
-    examples = recut(examples, preprocessor.tokenizer)
+    examples = _read(examples, preprocessor)
     encoded, _, batches = _batches(examples, preprocessor)
     attention = [look(batch) for batch in batches]
     for n, (example, row) in enumerate(zip(examples, encoded, strict=True)):
@@ -210,7 +216,7 @@ def sentence_views(
 
     A further row after the sentences is the fact that ends the passes.
     """
-    examples = recut(examples, preprocessor.tokenizer)
+    examples = _read(examples, preprocessor)
     features, logits, attention = inspect_examples(examples, preprocessor, inspect)
     for n, example in enumerate(examples):
         encoded = preprocessor.encode(example)
@@ -246,7 +252,7 @@ def beginning_views(
 
     Answers have to be classes.
     """
-    examples = recut(examples, preprocessor.tokenizer)
+    examples = _read(examples, preprocessor)
     for example in examples:
         logits = logits_of_beginnings(example, preprocessor, inspect)
         verdict = heading(example, logits[-1], preprocessor)
@@ -265,7 +271,7 @@ def reading_views(
         follow: function from features and the positions where sentences end, `(batch, sentences)`,
             to probabilities `(batch, sentences, answers)`: `model.follow`.
     """
-    examples = recut(examples, preprocessor.tokenizer)
+    examples = _read(examples, preprocessor)
     encoded, features, batches = _batches(examples, preprocessor)
     rows = len(next(iter(features.values())))
     ends = np.zeros((rows, max(len(example.sentences) for example in examples)), int)
@@ -306,6 +312,7 @@ def word_views(sentences: Sequence, preprocessor: Any, inspect: Inspect) -> Iter
     For a tagger, a row is a word with its tag, and a column a word that its last pass attends to.
     The attention is `(batch, words, passes)`, for tags `(batch, words, facts, passes)`, or `None`.
     """
+    sentences = as_examples(sentences, answers=False)
     _, logits, attention = inspect_examples(sentences, preprocessor, inspect)
     for n, sentence in enumerate(sentences):
         words = list(sentence.words)

@@ -59,6 +59,14 @@ def test_other_optimizers_have_no_gradient_norm(tmp_path):
     assert sorted(read_events(tmp_path / "train").Tags()["scalars"]) == names
 
 
+def test_metrics_that_are_arrays_are_left_out(tmp_path):
+    model = model_of()
+    model.compile("adam", "mse", metrics=[keras.metrics.F1Score(name="f1")], **QUICK)
+    assert np.shape(fit(model, [Scalars(tmp_path)])["f1"]) == (2, 2)
+    tags = read_events(tmp_path / "train").Tags()["scalars"]
+    assert sorted(tags) == ["epoch_loss", "training/learning_rate"]
+
+
 def test_charts_show_what_is_written_once(tmp_path):
     fit(model_of(optimizers.SGD(0.1)), [Scalars(tmp_path, examples=8)])
     (event,) = read_events(tmp_path).Tensors("custom_scalars__config__")

@@ -82,6 +82,16 @@ def test_views_hold_the_sentences_that_are_read(model):
     assert min(lengths) < 5 < max(lengths)
 
 
+def test_rows_are_viewed_as_examples_are(model):
+    rows = [(e.passage, e.question, e.answer) for e in EXAMPLES[:2]]
+    for of_row, of_example in zip(model.views(rows), model.views(EXAMPLES[:2]), strict=True):
+        (mine,), (view,) = of_row, of_example
+        assert mine.rows == view.rows and mine.heading == view.heading
+        np.testing.assert_array_equal(mine.values, view.values)
+    (unanswered,), _ = model.views([row[:2] for row in rows])
+    assert len(unanswered.heading) == 1
+
+
 def test_headings_judge_only_where_the_answer_is_known():
     example = Example(("Mary left.",), "Where is Mary?", "kitchen")
     logits = np.log([1e-9, 0.2, 0.8])

@@ -340,7 +340,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         """Makes views of answers and attention, see `keras_corefmem.visualization`.
 
         Args:
-            examples: list of examples.
+            examples: list of examples, or rows as `as_examples` reads them.
 
         Returns:
             A list with a list of views for each example, the attention first. The lists are empty
@@ -352,7 +352,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         """Makes views of the answers to questions after each sentence of the passage.
 
         Args:
-            examples: list of examples.
+            examples: list of examples, or rows as `as_examples` reads them.
 
         Returns:
             A list with a dictionary for each example, by name of the view: `"after-sentence"`, if

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import keras
+import numpy as np
 
 from keras_corefmem.preprocessing import Preprocessor
 from keras_corefmem.utils.markdown import table_cell
@@ -128,7 +129,8 @@ def known_card(model: Any) -> dict[str, Any]:
     facts: dict[str, Any] = {"started_from": handle} if handle else {}
     logs = getattr(getattr(model, "history", None), "history", None) or {}
     if logs:
-        last = {name: float(values[-1]) for name, values in logs.items()}
+        numbers = {name: values[-1] for name, values in logs.items() if np.ndim(values[-1]) == 0}
+        last = {name: float(value) for name, value in numbers.items()}
         facts["last_epoch"] = {"epoch": model.history.epoch[-1] + 1, **last}
     return facts
 

@@ -295,7 +295,7 @@ def warn_of_missing_structure(model: Any, stacklevel: int = 2) -> None:
         warnings.warn(
             f"{model.name} was trained on text that {known.annotator} annotated{behind}; in other "
             f"text it links repeated words alone: give annotator={more} to read, or what "
-            "keras_corefmem.datasets.annotate_examples makes of examples.",
+            "keras_corefmem.datasets.annotate_examples makes of examples, or resolve Docs first.",
             stacklevel=stacklevel,
         )
 

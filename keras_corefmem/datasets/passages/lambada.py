@@ -127,7 +127,8 @@ def load(data_dir: Path | None, cased: bool = False) -> Splits:
     names = ["train.jsonl", "valid.jsonl"]
     passages = find_folder(data_dir, ("passages", ""), names, "make them with `corefmem passages`")
     published = load_published(data_dir, "development")
-    return Splits(*(read_passages(passages / name, cased) for name in names), published)
+    train, valid = (read_passages(passages / name, cased) for name in names)
+    return Splits(train, valid, published)
 
 
 def load_published(data_dir: Path | None, part: str) -> list[Example]:

@@ -134,6 +134,10 @@ class GraphRNN(keras.layers.Layer):
         if args and named is not None:
             raise ValueError(f"{self.EDGES[0]} were given twice: behind the features, and by name.")
         edges = args[0] if args else named
+        for name, tensor in (("x", x), (self.EDGES[0], edges)):
+            if type(tensor).__name__ == "RaggedTensor":
+                remedy = "give its to_tensor(), and mask=tf.sequence_mask(x.row_lengths())"
+                raise ValueError(f"{name} is a RaggedTensor: {remedy}.")
         if edges is not None:
             kwargs.pop(self.EDGES[0], None)
             args = self.check_edges(edges, getattr(x, "shape", None)), *args[1:]

@@ -5,6 +5,7 @@ import itertools
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from keras import ops
 
 from keras_corefmem.layers import DAGRNN, MAGEGRU, CorefGRU
@@ -80,6 +81,14 @@ def test_edges_are_integers_of_one_array(edges, message):
     features = keras.Input((3, WIDTH)) if isinstance(edges, keras.KerasTensor) else X
     with pytest.raises(ValueError, match=message):
         CorefGRU(4)(features, edges)
+
+
+def test_ragged_tensors_are_refused():
+    ragged = tf.ragged.constant([[0, 1, 0], [0]])
+    with pytest.raises(ValueError, match=r"antecedents is a RaggedTensor: give its to_tensor\(\)"):
+        CorefGRU(4)(X, antecedents=ragged)
+    with pytest.raises(ValueError, match=r"x is a RaggedTensor: .* mask=tf.sequence_mask"):
+        CorefGRU(4)(tf.RaggedTensor.from_tensor(X, lengths=[3, 1]), np.zeros((2, 3), int))
 
 
 @one_kind

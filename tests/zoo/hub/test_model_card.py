@@ -3,7 +3,9 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
+import keras
 import numpy as np
 import pytest
 
@@ -72,6 +74,14 @@ def test_a_model_of_its_own_has_the_logs_of_fit(tmp_path):
     card = json.loads((tmp_path / "reader" / "config.json").read_text())["card"]
     assert card["last_epoch"]["epoch"] == 5
     assert card["last_epoch"]["loss"] == pytest.approx(history["loss"][-1])
+
+
+def test_a_card_leaves_out_metrics_that_are_arrays(original, tmp_path):
+    model = keras.models.clone_model(original)
+    model.history = SimpleNamespace(epoch=[0], history={"loss": [0.5], "f1": [np.ones(3)]})
+    model.save_to_preset(tmp_path / "reader")
+    card = json.loads((tmp_path / "reader" / "config.json").read_text())["card"]
+    assert card["last_epoch"] == {"epoch": 1, "loss": 0.5}
 
 
 def test_what_a_card_may_hold(original, tmp_path, monkeypatch, capsys):
