@@ -221,13 +221,17 @@ def load(
     """
     known, options = find(name, task), dict[str, Any]()
     check_places(name, data_dir, language)
-    if data_dir is None and known.files and not known.download:
-        raise ValueError(f"{name} has no download: give the folder of its files, --data-dir.")
+    _check_folder(name, known, data_dir)
     if known.languages:
         options["language"] = language
     if known.cased:
         options["cased"] = cased
     return known.load(known.first_task if task is None else task, data_dir, **options)
+
+
+def _check_folder(name, known, data_dir):
+    if data_dir is None and known.files and not known.download:
+        raise ValueError(f"{name} has no download: give the folder of its files, --data-dir.")
 
 
 def check_places(name: Path, data_dir: Path | None, language: str | None) -> None:
@@ -271,7 +275,15 @@ def load_test(name: str, task: int | str | None = None, data_dir: Path | None = 
         Traceback (most recent call last):
         FileNotFoundError: No files test.txt in ...
     """
+    return load_published(name, "test", task, data_dir)
+
+
+def load_published(
+    name: str, part: str, task: int | str | None = None, data_dir: Path | None = None
+) -> list[Any]:
+    """Loads the published part `development` or `test` alone, without files to train on."""
     known = find(name, task)
+    _check_folder(name, known, data_dir)
     if known.load_published is None:
-        raise ValueError(f"{name} has no test part besides those of datasets.load.")
-    return known.load_published(known.first_task if task is None else task, data_dir, "test")
+        raise ValueError(f"{name} has no {part} part besides those of datasets.load.")
+    return known.load_published(known.first_task if task is None else task, data_dir, part)

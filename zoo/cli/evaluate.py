@@ -108,12 +108,13 @@ def read_part(
 ) -> list:
     """Reads the examples of a part; `place` is folder and language, `valid` a file of its own."""
     from keras_corefmem import datasets
+    from keras_corefmem.datasets.registry import load_published
     from zoo.experiments import data
 
     described = data.find(dataset, task)
     recorded = not annotates and data.find_annotated(dataset, place[0], task)
     if described.load_published and (part == "test" or part == "development" and not recorded):
-        return described.load_published(task, place[0], part)
+        return load_published(dataset, part, task, place[0])
     field = "test" if part == described.reported else part
     if annotates and described.from_record:
         return getattr(datasets.load(dataset, task, *place, cased=described.cased), field)

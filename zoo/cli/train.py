@@ -120,8 +120,10 @@ def run(
     fresh: bool,
     chosen: Collection[str] = (),
 ) -> None:
+    from keras_corefmem.datasets.registry import JSON_LINES
     from keras_corefmem.utils.locks import clear, hold
     from keras_corefmem.visualization import make_console
+    from zoo.architectures.checks import warn_of_unknown_answers
     from zoo.cli.first_epoch import FirstEpoch
     from zoo.experiments import run_experiment
     from zoo.experiments.experiment import watch
@@ -135,6 +137,9 @@ def run(
     def callbacks(model: Any, splits: Any, batches: Any) -> list[Any]:
         if fresh:
             clear(log_dir)
+        if experiment.dataset.endswith(JSON_LINES):
+            held = [row for part in ("valid", "test") for row in batches[part].encoded]
+            warn_of_unknown_answers(model.preprocessor, held)
         shown = model.tensorboard_callbacks(log_dir, splits.valid)
         first = [] if before else [FirstEpoch(make_console(), len(batches["train"]))]
         for each in first:

@@ -46,19 +46,21 @@ def test_a_file_of_ones_own_is_trained_on_and_measured(tmp_path, monkeypatch, ca
     for name, seed in (("my", 0), ("valid", 1)):
         rows = map(vars, simulator.simulate(1, 60, seed))
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with open("valid.jsonl", "a", encoding="utf-8") as file:
+        file.write('\n{"passage": "Mary left.", "question": "Where is Mary?", "answer": "moon"}')
     train = "train --model ngram --dataset my.jsonl --epochs 1 --set buckets=1".split()
     assert "ngram-my-seed-0-buckets-1: 50 train, 5 valid, 5 test questions" in printed(
         capsys, *train
     )
     train += ["--output", "more", "--valid", "valid.jsonl"]
-    assert "ngram-my-seed-0-buckets-1: 55 train, 60 valid, 5 test questions" in printed(
-        capsys, *train
-    )
+    with pytest.warns(UserWarning, match="^2% of the answers were not .*/valid.jsonl:61': leave"):
+        out = printed(capsys, *train)
+    assert "ngram-my-seed-0-buckets-1: 55 train, 61 valid, 5 test questions" in out
     model = "more/ngram-my-seed-0-buckets-1/model.keras"
     assert re.search(r"/my.jsonl, test: accuracy .* of 5 ques", printed(capsys, "evaluate", model))
     for words, counts in (("valid.jsonl", "all"), ("my.jsonl --part valid", "valid")):
         out = printed(capsys, "evaluate", model, "--dataset", *words.split())
-        assert re.search(f"{words.split()[0]}, {counts}: accuracy .* of 60 questions", out)
+        assert re.search(f"{words.split()[0]}, {counts}: accuracy .* of 61 questions", out)
 
 
 def test_a_file_that_changed_since_training_is_named(tmp_path, monkeypatch, capsys):
