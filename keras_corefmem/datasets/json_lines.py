@@ -29,9 +29,16 @@ def load(path: Path, valid: Path | None = None) -> Splits:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if a line is broken, or there are too few texts.
+        ValueError: if a line is broken, there are both sentences and questions, or too few texts.
     """
-    train, test = _hold_out(as_examples(path), path)
+    examples = as_examples(path)
+    for example in examples:
+        if isinstance(example, Sentence) != isinstance(examples[0], Sentence):
+            raise ValueError(
+                f"{path} has both single sentences and questions, see {example.source}: give each a "
+                "file of their own."
+            )
+    train, test = _hold_out(examples, path)
     if valid is not None:
         return Splits(train, as_examples(valid), test)
     train, held = _hold_out(train, path)

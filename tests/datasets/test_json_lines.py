@@ -117,3 +117,8 @@ def test_what_cannot_be_loaded(write):
         datasets.load(path)
     with pytest.raises(FileNotFoundError, match="none.jsonl: no such file"):
         find("none.jsonl")
+    rows = [*rows_of(3), {"sentence": "Mary left.", "answer": "good"}]
+    for mixed in (rows, rows[::-1]):
+        place = f"see .*my.jsonl:{4 if mixed is rows else 2}: give each a file"
+        with pytest.raises(ValueError, match=f"both single sentences and questions, {place}"):
+            datasets.load(write(mixed))

@@ -6,6 +6,8 @@ import re
 
 import keras
 
+from keras_corefmem.utils.checks import check_listed
+
 # Entries of a configuration that are not arguments of the constructor, with their defaults.
 STATE = {"quantized": None, "frozen": (), "temperature": 1.0}
 
@@ -28,6 +30,23 @@ class CloneableModel(keras.Model):
         if isinstance(output, keras.KerasTensor):
             output.clone_of = self
         return output
+
+    def freeze_layers(self, names):
+        """Freezes layers; compile the model afterwards.
+
+        Args:
+            names: list of names of layers with weights, `outer/inner` for inner ones.
+
+        Raises:
+            ValueError: if there is no such layer.
+        """
+        check_listed(frozen=names)
+        known = {name for name, layer in _named_layers(self) if layer.weights}
+        for name in names:
+            if name not in known:
+                listed = ", ".join(sorted(known))
+                raise ValueError(f"frozen: no layer {name!r} has weights; choose of {listed}.")
+        freeze(self, names)
 
 
 def _taking_a_graph(initializer):

@@ -55,7 +55,8 @@ class PresetModel:
             examples: list, training examples of another task; `None` for the preset's own task.
             folder: path, folder of presets that take precedence over those of the package.
             **overrides: arguments that replace those of the preset: of the constructor, including
-                `dtype`, or, with `examples`, of `from_examples`.
+                `dtype`, or, with `examples`, of `from_examples`; or `frozen`, a list of the names
+                of layers to freeze, `outer/inner` for inner ones.
 
         Raises:
             FileNotFoundError: if a file of the preset is missing.

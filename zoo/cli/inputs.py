@@ -84,7 +84,7 @@ def read_questions(path: str) -> list[Example]:
         return [cnn.relabel(cnn.read_file(path))]
     if path.endswith(".jsonl"):
         examples = as_examples(path, answers=False)
-        if isinstance(examples[0], Sentence):
+        if any(isinstance(example, Sentence) for example in examples):
             raise ValueError(f"{path} has single sentences: give one by --sentence, or on stdin.")
         return examples
     return babi.read_file(path)

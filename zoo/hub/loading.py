@@ -1,6 +1,7 @@
 """Models from presets: bundled ones by name, folders, and repositories of the hub."""
 
 import contextlib
+import dataclasses
 import functools
 import math
 import os
@@ -118,8 +119,20 @@ def load_preset(
         config = {**rename(preset.arguments), "preprocessor": preset.preprocessor}
         with naming_damage(preset.handle, REMEDY):
             check_model_size(preset.misfit, cls, config, shapes)
+    frozen = overrides.pop("frozen", None)
+    if frozen is not None:
+        preset = dataclasses.replace(preset, arguments={**preset.arguments, "frozen": ()})
     if examples is not None:
-        return _adapted(cls, preset, load_weights, examples, overrides)
+        model = _adapted(cls, preset, load_weights, examples, overrides)
+    else:
+        model = _loaded(cls, preset, load_weights, overrides)
+    if frozen is not None:
+        model.freeze_layers(frozen)
+    model.compile()
+    return model
+
+
+def _loaded(cls: Any, preset: Preset, load_weights: bool, overrides: dict[str, Any]) -> Any:
     weights = preset.read_weights() if load_weights else {}
     config = rename(preset.arguments)
     if not load_weights:
@@ -138,7 +151,6 @@ def load_preset(
             )
         set_weights(model, weights, misfit)
         remember_origin(model, preset.handle, preset.card, unchanged=not overrides)
-    model.compile()
     return model
 
 
@@ -165,5 +177,4 @@ def _adapted(
     if load_weights:
         model.coverage = transfer(model, preset)
         remember_origin(model, preset.handle, preset.card, unchanged=False)
-    model.compile()
     return model

@@ -71,8 +71,12 @@ def load_all(load_task: Callable[[int], Splits]) -> Splits:
 
 
 def _find_file(folder, task, part):
-    names = (f"qa{task}_{part}.txt", f"qa{task}_{TASKS[task]}_{part}.txt")
-    return next((folder / name for name in names if (folder / name).is_file()), None)
+    names = (f"qa{task}_{part}.txt", f"qa{task}_{TASKS[task]}_{part}.txt", _any_name(task, part))
+    return next((path for name in names for path in sorted(folder.glob(name))), None)
+
+
+def _any_name(task, part):
+    return f"qa{task}_*{part}.txt"
 
 
 def _find_folder(data_dir, task, language):
@@ -82,7 +86,7 @@ def _find_folder(data_dir, task, language):
     return find_folder(
         data_dir,
         inside,
-        [f"qa{task}_*{part}.txt" for part in ("train", "test")],
+        [_any_name(task, part) for part in ("train", "test")],
         "get the data with `corefmem download babi` (in Python: "
         f"`keras_corefmem.datasets.babi.download()`), or unpack {HOMES[0]} and pass its folder",
     )

@@ -52,6 +52,12 @@ def test_a_language_that_is_asked_for_is_not_replaced(layout):
         babi.load(layout / "en-valid", 1, "hn")
 
 
+def test_files_may_have_names_of_another_language(layout):
+    for path in (layout / "en").iterdir():
+        path.rename(path.with_name(path.name.replace("single-supporting-fact", "eine-tatsache")))
+    assert babi.load(layout, 1, "en").test == simulator.simulate(1, 9, 2)
+
+
 def test_whole_stories_are_held_out(layout):
     splits = babi.load(layout, 1, "en")
     examples = simulator.simulate(1, 60, 0)

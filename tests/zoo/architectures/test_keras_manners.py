@@ -291,8 +291,16 @@ def test_copies_have_the_frozen_layers(tmp_path):
     copy.fit(batches, verbose=0)
     for weight, old in zip(copy.weights, before, strict=True):
         assert np.array_equal(weight, old) == (weight.path not in paths)
-    free = type(model).from_preset(tmp_path / "preset", frozen=[])
+    handle, load = tmp_path / "preset", type(model).from_preset
+    free = load(handle, frozen=[])
     assert len(free.trainable_weights) == len(free.weights)
+    for more in ({}, {"examples": STORIES}):
+        only = load(handle, frozen=["lstm"], **more)
+        assert {w.path.split("/")[-3] for w in only.non_trainable_weights} == {"lstm"}
+        with pytest.raises(ValueError, match="^frozen: no layer 'nope' has weights; choose of "):
+            load(handle, frozen=["lstm", "nope"], **more)
+    with pytest.raises(ValueError, match="`frozen` is one string, pass a list of frozen"):
+        load(handle, frozen="lstm")
 
 
 def test_frozen_layers_are_found_under_the_names_of_another_process(tmp_path):
