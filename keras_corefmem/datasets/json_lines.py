@@ -29,20 +29,32 @@ def load(path: Path, valid: Path | None = None) -> Splits:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if a line is broken, there are both sentences and questions, or too few texts.
+        ValueError: if a line is broken or of another kind than the first, or there are too few
+            texts.
     """
     examples = as_examples(path)
-    for example in examples:
-        if isinstance(example, Sentence) != isinstance(examples[0], Sentence):
-            raise ValueError(
-                f"{path} has both single sentences and questions, see {example.source}: give each a "
-                "file of their own."
-            )
+    held = [] if valid is None else as_examples(valid)
+    _check_kinds([*examples, *held])
     train, test = _hold_out(examples, path)
-    if valid is not None:
-        return Splits(train, as_examples(valid), test)
-    train, held = _hold_out(train, path)
+    if valid is None:
+        train, held = _hold_out(train, path)
     return Splits(train, held, test)
+
+
+def _check_kinds(examples):
+    first = examples[0]
+    for example in examples:
+        if (kind := _kind(example)) != _kind(first):
+            raise ValueError(
+                f"{example.source} is {kind}, but {first.source} is {_kind(first)}: give files of "
+                "one kind."
+            )
+
+
+def _kind(example):
+    if not isinstance(example, Sentence):
+        return "a question"
+    return f"a sentence with {'a label' if isinstance(example.answer, str) else 'tags'}"
 
 
 def _hold_out(examples, path):

@@ -240,7 +240,7 @@ class _Row:
             return self.error(f"{column} has no value, give one or leave the row out")
         return self.error(
             f"no {name} among {', '.join(map(str, self.columns)) or 'no columns':.300}; name your "
-            f"column with columns={{'…': {name!r}}}"
+            f"column {name!r}, or give columns={{'…': {name!r}}}"
         )
 
     def error(self, message):

@@ -1,3 +1,4 @@
+import itertools
 import json
 import pathlib
 import random
@@ -5,7 +6,7 @@ import random
 import pytest
 
 from keras_corefmem import datasets
-from keras_corefmem.datasets import Sentence, group_by_story, simulator
+from keras_corefmem.datasets import Sentence, group_by_story, json_lines, simulator
 from keras_corefmem.datasets.registry import find
 
 
@@ -117,8 +118,14 @@ def test_what_cannot_be_loaded(write):
         datasets.load(path)
     with pytest.raises(FileNotFoundError, match="none.jsonl: no such file"):
         find("none.jsonl")
-    rows = [*rows_of(3), {"sentence": "Mary left.", "answer": "good"}]
-    for mixed in (rows, rows[::-1]):
-        place = f"see .*my.jsonl:{4 if mixed is rows else 2}: give each a file"
-        with pytest.raises(ValueError, match=f"both single sentences and questions, {place}"):
-            datasets.load(write(mixed))
+    kinds = {
+        "a question": {"passage": "Mary left.", "question": "Who left?", "answer": "Mary"},
+        "a sentence with a label": {"sentence": "Mary left.", "answer": "good"},
+        "a sentence with tags": {"words": ["Mary"], "tags": ["NNP"]},
+    }
+    for (first, row), (kind, other) in itertools.permutations(kinds.items(), 2):
+        message = f"{kind}, but .*my.jsonl:1 is {first}: give files"
+        with pytest.raises(ValueError, match=f"my.jsonl:3 is {message}"):
+            datasets.load(write([row, row, other]))
+        with pytest.raises(ValueError, match=f"valid.jsonl:1 is {message}"):
+            json_lines.load(write([row] * 9), write([other], "valid.jsonl"))

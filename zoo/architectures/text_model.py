@@ -83,8 +83,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
     HAS_WORD_VECTORS = True
     # A `Coverage` that says how many words have a pretrained vector, if these were loaded.
     coverage = None
-    # Divisor of logits when probabilities are computed, see `zoo.training.calibrate`.
-    temperature = STATE["temperature"]
+    _temperature = STATE["temperature"]
     # An example of each text that it reads, by name.
     TEXTS = {"passage": "Mary went to the kitchen.", "question": "Where is Mary?"}
 
@@ -228,7 +227,6 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         """Makes a model from its configuration, also from one of version 0.1."""
         arguments = rename(config)
         state = pop_state(arguments)
-        check_positive(temperature=state["temperature"])
         check_names(cls, arguments)
         model = cls(**arguments)
         model.temperature = state["temperature"]
@@ -240,6 +238,16 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
     def __dir__(self):
         # Keras reads all attributes when saving: these would warn, read files or build models.
         return sorted({*super().__dir__()} - {"reader", "presets"} - cached_names(type(self)))
+
+    @property
+    def temperature(self):
+        """Divisor of logits when probabilities are computed, see `zoo.training.calibrate`."""
+        return self._temperature
+
+    @temperature.setter
+    def temperature(self, value):
+        check_positive(temperature=value)
+        self._temperature = float(value)
 
     @property
     def has_attention(self):

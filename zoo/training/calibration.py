@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from zoo.training.evaluation import predicted_logits
+from zoo.training.evaluation import as_batches, predicted_logits
 
 # Logarithms of the lowest and the highest temperature.
 BOUNDS = np.log((0.1, 20.0))
@@ -24,7 +24,7 @@ def calibrate(model: Any, batches: Any) -> float:
 
     Args:
         model: a compiled model.
-        batches: its `Batches` of validation questions.
+        batches: its `Batches` of validation questions, or a list of these.
 
     Returns:
         The temperature, which is `model.temperature` from now on.
@@ -39,6 +39,7 @@ def calibrate(model: Any, batches: Any) -> float:
         True
     """
     parts: list[tuple[np.ndarray, np.ndarray]] = []
+    batches = as_batches(model, batches)
     for _, logits, answers, weights in predicted_logits(model, batches):
         if answers.ndim > weights.ndim:
             return model.temperature

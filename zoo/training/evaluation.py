@@ -20,7 +20,7 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
 
     Args:
         model: a compiled model.
-        batches: its `Batches`.
+        batches: its `Batches`, or a list of examples.
         texts: whether to return the texts of wrong answers too.
 
     Returns:
@@ -36,6 +36,7 @@ def evaluate(model: Any, batches: Any, texts: bool = False) -> dict[str, Any]:
         >>> zoo.training.evaluate(model, model.batches(stories))["count"]
         8
     """
+    batches = as_batches(model, batches)
     wrong: dict[int, Any] = {}
     total, known = 0.0, 0
     # Models may be compiled with a list or dictionary of their only loss.
@@ -98,6 +99,11 @@ def expected_calibration_error(
     bin_of = np.minimum((probabilities * bins).astype(int), bins - 1)
     gaps = np.bincount(bin_of, np.asarray(right) - probabilities, bins)
     return float(np.abs(gaps).sum() / max(len(probabilities), 1))
+
+
+def as_batches(model: Any, examples: Any) -> Any:
+    """Returns `Batches` as they are, and those of a list of examples."""
+    return model.batches(examples) if isinstance(examples, list | tuple) else examples
 
 
 def predicted_logits(model: Any, batches: Any) -> Iterator[tuple[int, Any, Any, Any]]:

@@ -17,7 +17,7 @@ from zoo.experiments.folders import check_folder
     "words, message",
     [
         ("--dataset none.jsonl", "/none.jsonl: no such file, pass the path of a JSON lines file"),
-        ("--dataset my.jsonl", "/my.jsonl:2: no answer among passage, question; name your"),
+        ("--dataset my.jsonl", "/my.jsonl:2: no answer among passage, question; name your column"),
         ("--dataset my.jsonl --valid none.jsonl", "/my.jsonl:2: no answer"),
         ("--dataset good.jsonl --valid none.jsonl", "/none.jsonl: no such file"),
         ("--dataset good.jsonl --valid good.jsonl --data-dir .", "--data-dir .: "),
@@ -87,6 +87,10 @@ def test_a_file_that_changed_since_training_is_named(tmp_path, monkeypatch, caps
         with pytest.raises(ValueError, match="holds a run with another content"):
             check_folder(tmp_path, experiment.record, {}, (), "stop")
         file.write_text(before)
+    # Without the file, another one is measured still.
+    files[0].unlink()
+    assert printed(capsys, "evaluate", "model.keras", "--dataset", "valid.jsonl")
+    assert "my.jsonl: no such file" in refused(capsys, "evaluate", "model.keras")
 
 
 def test_answers_that_a_model_does_not_know_are_named(tmp_path, monkeypatch, capsys):
@@ -116,3 +120,10 @@ def test_the_task_that_a_model_was_trained_on_is_none_of_another_data_set(
 
 def test_an_empty_name_of_a_file_is_not_standard_input(capsys):
     assert ": no such file, pass" in refused(capsys, "predict", "qrn_babi_1", "")
+
+
+def test_sentences_among_questions_are_refused(tmp_path, capsys):
+    rows = {"passage": "Mary left.", "question": "Who?"}, {"sentence": "Mary left."}
+    path = tmp_path / "my.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert f"{path} has single sentences" in refused(capsys, "predict", "qrn_babi_1", path)

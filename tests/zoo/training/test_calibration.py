@@ -1,4 +1,5 @@
 import types
+from collections import UserList
 
 import keras
 import numpy as np
@@ -74,16 +75,18 @@ def test_unknown_answers_and_padding_weigh_nothing():
     padded = [np.concatenate([part, part[:9]]) for part in batch]
     padded[2][-9:] = 0
     found = types.SimpleNamespace(predict_on_batch=lambda rows: 3 * rows, temperature=1.0)
-    assert calibrate(found, [padded]) == pytest.approx(calibrate(others, others), rel=1e-4)
+    assert calibrate(found, UserList([padded])) == pytest.approx(
+        calibrate(others, others), rel=1e-4
+    )
     assert calibrate(model, model) != others.temperature
     nothing = types.SimpleNamespace(predict_on_batch=lambda rows: rows, temperature=1.0)
-    assert calibrate(nothing, [(model.logits[:2], np.zeros(2), np.ones(2))]) == 1.0
+    assert calibrate(nothing, UserList([(model.logits[:2], np.zeros(2), np.ones(2))])) == 1.0
 
 
 def test_answers_of_several_words_keep_their_temperature():
     model = types.SimpleNamespace(predict_on_batch=lambda rows: rows, temperature=1.0)
     logits = np.random.default_rng(1).normal(size=(20, 3, 8))
-    assert calibrate(model, [(logits, np.ones((20, 3), int), np.ones(20))]) == 1.0
+    assert calibrate(model, UserList([(logits, np.ones((20, 3), int), np.ones(20))])) == 1.0
 
 
 def test_a_model_that_diverged_is_scored_and_keeps_its_temperature():
@@ -119,6 +122,17 @@ def test_a_model_tells_probabilities_at_its_temperature_and_keeps_it(tmp_path):
         np.testing.assert_allclose(told, scipy.special.softmax(before / 2.5, axis=-1), atol=1e-4)
     with pytest.raises(ValueError, match="temperature must be a positive number, got 0"):
         type(model).from_config({**model.get_config(), "temperature": 0})
+    with pytest.raises(ValueError, match="temperature must be a positive number, got -1"):
+        model.temperature = -1
+
+
+def test_models_are_scored_on_examples_as_on_batches():
+    name = "ga-coref-gru-words"
+    model, examples = keras.models.clone_model(shared(name)), CASES[name].examples[:3]
+    model.compile(jit_compile=False)
+    batches = model.batches(examples)
+    assert evaluate(model, examples) == evaluate(model, batches)
+    assert calibrate(model, examples) == calibrate(model, batches)
 
 
 def test_a_share_of_questions_is_asked_again_without_an_answer():
