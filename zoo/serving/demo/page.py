@@ -9,6 +9,7 @@ from typing import Any
 from unittest import mock
 
 from keras_corefmem.datasets import DATASETS, Example
+from keras_corefmem.datasets.registry import find
 from keras_corefmem.utils.extras import extra
 from keras_corefmem.visualization.pages import note_of
 from zoo.architectures.loading import open_model
@@ -68,9 +69,12 @@ def _model(handle: str) -> Any:
 
 
 def _data_of(handle: str) -> Any:
-    """Returns what a model was trained on, empty if its record is missing or broken."""
+    """Returns what a model was trained on, empty if its record or file is missing or broken."""
     try:
-        return describe_data(handle)
+        card = describe_data(handle)
+        if dataset := card.get("dataset"):
+            find(dataset)
+        return card
     except (OSError, ValueError):
         return {}
 
