@@ -283,7 +283,7 @@ def load_published(
 ) -> list[Any]:
     """Loads the published part `development` or `test` alone, without files to train on."""
     known = find(name, task)
-    _check_folder(name, known, data_dir)
     if known.load_published is None:
         raise ValueError(f"{name} has no {part} part besides those of datasets.load.")
+    _check_folder(name, known, data_dir)
     return known.load_published(known.first_task if task is None else task, data_dir, part)
