@@ -39,7 +39,7 @@ def read_text(path: Path, form: str) -> str:
     except IsADirectoryError:
         raise IsADirectoryError(f"{path} is a folder, pass the path of a {form} file.") from None
     except UnicodeDecodeError:
-        raise BadFileError(f"{path}: no UTF-8 text, pass a {form} file.") from None
+        raise BadFileError(f"{path}: no UTF-8 text, pass a {form} file in UTF-8.") from None
 
 
 def load_json(path: Path, form: str = "JSON", remedy: str = TRUNCATED, kind: Any = Any) -> Any:

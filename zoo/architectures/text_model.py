@@ -395,4 +395,6 @@ def without_unknown(logits):
     """Lowers the logit of answer 0, the unknown one, so that it is never the best."""
     unknown = np.eye(1, logits.shape[-1], dtype="float32") * -100.0
     exact = keras.backend.standardize_dtype(logits.dtype) == "float64"
-    return keras.ops.cast(logits, "float64" if exact else "float32") + unknown
+    kind = "float64" if exact else "float32"
+    # Its layer names the output, as in `loss={"logits": …}`.
+    return keras.layers.Identity(dtype=kind, name="logits")(keras.ops.cast(logits, kind) + unknown)

@@ -43,10 +43,10 @@ def evaluate(
     from zoo.reading import annotate_for, preprocessor_of
     from zoo.training import evaluate as measure
 
-    known = describe_data(model)
-    chosen, task = choose_data(model, known, dataset, task, data_dir)
+    before = describe_data(model)
+    chosen, task = choose_data(model, before, dataset, task, data_dir)
     # What is known of other data does not apply.
-    known = known if chosen == known.get("dataset") else {}
+    known = before if chosen == before.get("dataset") else {}
     # A file that the model was not trained on has no parts.
     whole = chosen.endswith(JSON_LINES) and not known
     described, annotates = data.find(chosen), annotator or truecaser
@@ -58,6 +58,7 @@ def evaluate(
     place = data_dir or known.get("data_dir"), language or known.get("language")
     if whole:
         examples = as_examples(chosen)
+        warn_of_copy(model, before, chosen)
     else:
         examples = read_part(chosen, task, part, place, known.get("valid"), annotates)
         warn_of_changes(model, known.get("content", {}), part)
@@ -132,6 +133,19 @@ def warn_of_changes(model: str, content: dict[str, str], part: str) -> None:
                 "was trained on.",
                 stacklevel=2,
             )
+
+
+def warn_of_copy(model: str, known: dict[str, Any], path: str) -> None:
+    """Warns if a file has the content of the one that the model was trained on."""
+    from keras_corefmem.utils.files import digest_of
+
+    original = known.get("dataset")
+    if original and known.get("content", {}).get(original) == digest_of(path):
+        warnings.warn(
+            f"{path} is a copy of {original}, which {model} was trained on: training questions "
+            f"are measured too; give --dataset {original} to leave them out.",
+            stacklevel=2,
+        )
 
 
 def print_scores(

@@ -80,6 +80,11 @@ def check_strings(name: str, model: Any, texts: dict[str, Any], place: str = "")
 
 
 def read_questions(path: str) -> list[Example]:
+    if path.endswith((".csv", ".tsv", ".json")):
+        raise ValueError(
+            f"{path}: give JSON lines, FILE.jsonl; pandas makes them of a table by "
+            '`to_json("FILE.jsonl", orient="records", lines=True)`.'
+        )
     if path.endswith(".question"):
         return [cnn.relabel(cnn.read_file(path))]
     if path.endswith(".jsonl"):

@@ -1,6 +1,7 @@
 """One experiment: trains a model on data with settings, and measures it."""
 
 import dataclasses
+import math
 import os
 import pathlib
 from collections.abc import Callable, Collection, Sequence
@@ -162,7 +163,7 @@ def run_experiment(
             # Studies of version 0.1 recorded all settings.
             check_folder(folder, record, dataclasses.asdict(settings), ignoring, remedy)
         if experiment.dataset:
-            shown = {**counted, "train": settings.train_size or counted["train"]}
+            shown = {**counted, "train": min(settings.train_size or math.inf, counted["train"])}
             counts = ", ".join(f"{n} {part}" for part, n in shown.items())
             report(f"{folder.name}: {counts} {data.find(experiment.dataset).texts}")
         vectors = data.word_vectors(experiment.data_dir or ".") if experiment.word_vectors else None

@@ -121,9 +121,10 @@ def test_no_two_weights_start_alike(name):
 
 
 @pytest.mark.parametrize("name", standing_for(CASES, OF_EVERY_CLASS if JIT else OF_EVERY_KIND))
-def test_all_layers_are_built(name):
+def test_all_layers_are_built_and_the_output_has_a_name(name):
     # Where one is not, Keras runs the model operation by operation first, on JAX.
     assert not [layer for layer in shared(name)._flatten_layers() if not layer.built]
+    assert shared(name).output_names == ["logits"]
 
 
 @every_model

@@ -75,6 +75,11 @@ def test_a_file_that_changed_since_training_is_named(tmp_path, monkeypatch, caps
     NGramClassifier.from_examples(as_examples(files[0])).save("model.keras")
     for part in ("test", "valid"):
         assert printed(capsys, "evaluate", "model.keras", "--part", part)
+    (tmp_path / "copy.jsonl").symlink_to("my.jsonl")
+    with pytest.warns(UserWarning, match=f"copy.jsonl is a copy of {files[0]}, which model.keras"):
+        assert "copy.jsonl, all" in printed(
+            capsys, "evaluate", "model.keras", "--dataset", "copy.jsonl"
+        )
     # A file that it was not trained on has no parts, no folder and no language.
     for more in (["--part", "valid"], ["--data-dir", "."], ["--language", "en"]):
         error = refused(capsys, "evaluate", "model.keras", "--dataset", "valid.jsonl", *more)
@@ -120,6 +125,13 @@ def test_the_task_that_a_model_was_trained_on_is_none_of_another_data_set(
 
 def test_an_empty_name_of_a_file_is_not_standard_input(capsys):
     assert ": no such file, pass" in refused(capsys, "predict", "qrn_babi_1", "")
+
+
+def test_tables_are_refused_with_their_conversion(capsys):
+    error = refused(capsys, "predict", "qrn_babi_1", "my.csv")
+    assert (
+        'my.csv: give JSON lines, FILE.jsonl; pandas makes them of a table by `to_json("' in error
+    )
 
 
 def test_sentences_among_questions_are_refused(tmp_path, capsys):
