@@ -4,12 +4,14 @@ import dataclasses
 import functools
 import itertools
 import pickle
+import warnings
 
 import keras
 import numpy as np
 import pytest
 
 import zoo
+from keras_corefmem.datasets import simulator
 from tests.support.conformance.evaluation import QUICK
 from tests.support.model_cases import ANNOTATED, LABELLED, LISTS, STORIES, TAGGED, make, shared
 from zoo.architectures.checks import check_numbers, checked
@@ -333,3 +335,21 @@ def test_empty_batches_are_refused(options):
     for method in (shared("qrn").evaluate, shared("qrn").predict):
         with pytest.raises(ValueError, match=name):
             method(STORIES[:8], verbose=0, **options)
+
+
+def test_texts_of_another_world_are_told():
+    model = quick("qrn")
+    with pytest.warns(
+        UserWarning, match=r"not know \d\d% of the words, such as .*examples=examples"
+    ):
+        model.predict(simulator.simulate(6, 10), verbose=0)
+    with pytest.warns(UserWarning, match="words, such as 'attic': it was made for other texts"):
+        model.evaluate([("Mary went to the attic.", "Where is Mary?", "attic")], verbose=0)
+    reader = zoo.AttentionSumReader.from_examples(STORIES, units=4)
+    with pytest.warns(UserWarning, match="does not know"):
+        reader.batches(simulator.simulate(6, 10))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        local = zoo.AttentionSumReader.from_examples(ANNOTATED, units=4)
+        for known, examples in ((model, STORIES), (reader, STORIES), (local, ANNOTATED)):
+            known.batches(examples)

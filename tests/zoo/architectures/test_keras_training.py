@@ -275,3 +275,29 @@ def test_a_model_is_a_layer_of_another(tmp_path):
     np.testing.assert_allclose(found, outer.predict_on_batch(features), atol=1e-6)
     logits = keras.ops.softmax(model.predict_on_batch(features))
     np.testing.assert_allclose(found, logits, atol=1e-6)
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+def test_batches_that_are_filled_up_are_reported_as_they_are(l2):
+    stories = simulator.simulate(1, 37)
+    keras.utils.set_random_seed(2)
+    model = zoo.QueryReductionNetwork.from_examples(stories, units=6, l2=l2)
+    # Nothing is learned, so that all report on one model.
+    model.compile(keras.optimizers.SGD(0.0), **QUICK)
+    expected = model.evaluate(stories, verbose=0, return_dict=True)
+    rows = {story.answer: 1.0 for story in stories}
+    for data, options in (
+        (stories, {}),
+        (stories, {"class_weight": rows}),
+        (model.batches(stories), {}),
+        (model.batches(stories, mean_of_rows=True), {}),
+        (model.batches(stories, shuffle=True), {}),
+        (model.batches(stories, shuffle=True, mean_of_rows=True), {}),
+    ):
+        history = model.fit(data, verbose=0, **options).history
+        found = {name: values[0] for name, values in history.items()}
+        assert found == pytest.approx(expected, rel=1e-5)
+    features, answers, weights = model.batches(stories, batch_size=32, shuffle=True)[0]
+    made = [model.train_on_batch(features, answers, weights)[0] for _ in range(2)]
+    model.fit(stories, verbose=0)
+    assert made[0] == pytest.approx(model.train_on_batch(features, answers, weights)[0], rel=1e-5)

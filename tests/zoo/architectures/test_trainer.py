@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import warnings
 
 import keras
 import numpy as np
@@ -12,8 +11,8 @@ import zoo
 from keras_corefmem import optimizers
 from keras_corefmem.datasets import Sentence
 from keras_corefmem.datasets.stories import simulator
-from tests.support.conformance.evaluation import JIT, QUICK
-from tests.support.model_cases import ANNOTATED, LABELLED, TAGGED
+from tests.support.conformance.evaluation import QUICK
+from tests.support.model_cases import LABELLED, TAGGED
 from tests.support.tiers import standing_for
 from zoo import training
 from zoo.architectures.inputs import PartsOfEpochs
@@ -194,23 +193,6 @@ def test_callbacks_may_change_the_learning_rate(tmp_path):
     assert float(loaded.optimizer.learning_rate) == pytest.approx(3e-5 / 2, rel=1e-5)
 
 
-def test_texts_of_another_world_are_told(model):
-    with pytest.warns(
-        UserWarning, match=r"not know \d\d% of the words, such as .*examples=examples"
-    ):
-        model.predict(simulator.simulate(6, 10), verbose=0)
-    with pytest.warns(UserWarning, match="words, such as 'attic': it was made for other texts"):
-        model.evaluate([("Mary went to the attic.", "Where is Mary?", "attic")], verbose=0)
-    reader = zoo.AttentionSumReader.from_examples(STORIES, units=4)
-    with pytest.warns(UserWarning, match="does not know"):
-        reader.batches(simulator.simulate(6, 10))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        local = zoo.AttentionSumReader.from_examples(ANNOTATED, units=4)
-        for known, examples in ((model, STORIES), (reader, STORIES), (local, ANNOTATED)):
-            known.batches(examples)
-
-
 class Plain(keras.utils.PyDataset):
     """Batches as a user might make them."""
 
@@ -343,63 +325,6 @@ def test_epochs_of_some_steps_go_on_where_they_stopped(steps):
         options = {"epochs": 5, "steps_per_epoch": 3, "verbose": 0}
         halves = make(**traced).fit(batches.in_order(), **options).history["loss"]
         assert np.mean(halves) == pytest.approx(np.mean(whole), rel=1e-4)
-
-
-@pytest.mark.parametrize("l2", [0.0, 0.1])
-def test_batches_that_are_filled_up_are_reported_as_they_are(l2):
-    keras.utils.set_random_seed(2)
-    model = zoo.QueryReductionNetwork.from_examples(STORIES, units=6, l2=l2)
-    # Nothing is learned, so that all report on one model.
-    model.compile(keras.optimizers.SGD(0.0), **QUICK)
-    expected = model.evaluate(STORIES, verbose=0, return_dict=True)
-    rows = {answer: 1.0 for answer in set(ANSWERS)}
-    for data, options in (
-        (STORIES, {}),
-        (STORIES, {"class_weight": rows}),
-        (model.batches(STORIES), {}),
-        (model.batches(STORIES, mean_of_rows=True), {}),
-        (model.batches(STORIES, shuffle=True), {}),
-        (model.batches(STORIES, shuffle=True, mean_of_rows=True), {}),
-    ):
-        history = model.fit(data, verbose=0, **options).history
-        found = {name: values[0] for name, values in history.items()}
-        assert found == pytest.approx(expected, rel=1e-5)
-    features, answers, weights = model.batches(STORIES, batch_size=32, shuffle=True)[0]
-    made = [model.train_on_batch(features, answers, weights)[0] for _ in range(2)]
-    model.fit(STORIES, verbose=0)
-    assert made[0] == pytest.approx(model.train_on_batch(features, answers, weights)[0], rel=1e-5)
-
-
-def test_layers_may_be_frozen_between_epochs():
-    model = make()
-    table = model.get_layer("word_embedding")
-    freeze = keras.callbacks.LambdaCallback(
-        on_epoch_end=lambda epoch, logs: setattr(table, "trainable", False)
-    )
-    options = {"epochs": 2, "callbacks": freeze, "validation_data": STORIES, "verbose": 0}
-    if JIT:
-        # Keras has JAX update the weights that the optimizer was made for.
-        with pytest.raises(ValueError, match="optimizer was built with"):
-            model.fit(STORIES, **options)
-    else:
-        assert len(model.fit(STORIES, **options).history["val_loss"]) == 2
-
-
-@pytest.mark.thorough
-def test_layers_frozen_after_compilation_stay():
-    model = make(run_eagerly=False)
-    table = model.get_layer("word_embedding")
-    table.trainable, before = False, table.get_weights()[0]
-    model.optimizer.learning_rate = 0.5
-    model.fit(STORIES, verbose=0)
-    assert np.array_equal(table.get_weights()[0], before)
-    assert float(model.optimizer.learning_rate) == 0.5 and int(model.optimizer.iterations) == 2
-    table.trainable = True
-    with pytest.raises(ValueError, match="others than before: compile the model again"):
-        model.fit(STORIES, verbose=0)
-    model.compile(jit_compile=JIT)
-    model.fit(STORIES, verbose=0)
-    assert not np.array_equal(table.get_weights()[0], before)
 
 
 @pytest.mark.thorough
