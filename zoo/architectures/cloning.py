@@ -2,11 +2,13 @@
 
 import collections
 import functools
+import inspect
 import re
 
 import keras
 
 from keras_corefmem.utils.checks import check_listed
+from zoo.architectures.config import constructor
 
 # Entries of a configuration that are not arguments of the constructor, with their defaults.
 STATE = {"quantized": None, "frozen": (), "temperature": 1.0}
@@ -24,6 +26,8 @@ class CloneableModel(keras.Model):
         super().__init_subclass__(**kwargs)
         if "__init__" in vars(cls):
             cls.__init__ = _taking_a_graph(cls.__init__)
+            _, *parameters = inspect.signature(constructor(cls)).parameters.values()
+            cls.__signature__ = inspect.Signature(parameters)
 
     def _run_through_graph(self, *args, **kwargs):
         output = super()._run_through_graph(*args, **kwargs)
@@ -49,6 +53,14 @@ class CloneableModel(keras.Model):
         freeze(self, names)
 
 
+def restore_state(model, state):
+    """Restores what `pop_state` took from a configuration."""
+    model.temperature = state["temperature"]
+    if state["quantized"] is not None:
+        model.quantize(config=keras.saving.deserialize_keras_object(state["quantized"]))
+    freeze(model, state["frozen"])
+
+
 def _taking_a_graph(initializer):
     @functools.wraps(initializer)
     def initialize(self, *args, **kwargs):
@@ -64,9 +76,11 @@ def _taking_a_graph(initializer):
         arguments = {**source.get_config(), **kwargs}
         state = pop_state(arguments)
         initializer(self, **arguments)
-        self.temperature = state["temperature"]
-        freeze(self, state["frozen"])
+        restore_state(self, state)
 
+    # Keras fails where the names of a signature are not those of the function itself.
+    del initialize.__wrapped__
+    initialize.initializer = initializer
     return initialize
 
 

@@ -116,6 +116,11 @@ class Recorded(types.SimpleNamespace):
         return value
 
 
+def constructor(model_class):
+    """Returns the `__init__` that a class was written with."""
+    return getattr(model_class.__init__, "initializer", model_class.__init__)
+
+
 @functools.cache
 def specification(model_class):
     """Returns the arguments of a model as a pydantic class, from its constructor's annotations.
@@ -126,10 +131,10 @@ def specification(model_class):
     variable = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
     for each in model_class.__mro__:
         if "__init__" in vars(each):
-            parameters = list(inspect.signature(each.__init__).parameters.values())[1:]
+            parameters = list(inspect.signature(constructor(each)).parameters.values())[1:]
             if not any(parameter.kind in variable for parameter in parameters):
                 break
-    hints = typing.get_type_hints(each.__init__, include_extras=True)
+    hints = typing.get_type_hints(constructor(each), include_extras=True)
     fields = {
         parameter.name: (
             hints.get(parameter.name, Any),
@@ -149,7 +154,7 @@ def check_names(model_class, names, others=()):
     Raises:
         TypeError: if there is an unknown argument.
     """
-    parameters = inspect.signature(model_class.__init__).parameters.values()
+    parameters = inspect.signature(constructor(model_class)).parameters.values()
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return
     known = {*others, *(parameter.name for parameter in parameters)} - {"self", "arguments"}

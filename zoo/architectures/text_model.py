@@ -20,10 +20,10 @@ from zoo.architectures.checks import check_features
 from zoo.architectures.cloning import (
     STATE,
     CloneableModel,
-    freeze,
     frozen_layers,
     plain,
     pop_state,
+    restore_state,
 )
 from zoo.architectures.config import ExamplesMethod, Recorded, check_names, chosen, specification
 from zoo.architectures.devices import LightModel, first_replica, predictor_of
@@ -229,10 +229,7 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         state = pop_state(arguments)
         check_names(cls, arguments)
         model = cls(**arguments)
-        model.temperature = state["temperature"]
-        if state["quantized"] is not None:
-            model.quantize(config=keras.saving.deserialize_keras_object(state["quantized"]))
-        freeze(model, state["frozen"])
+        restore_state(model, state)
         return model
 
     def __dir__(self):
