@@ -44,7 +44,7 @@ def read_text(path: Path, form: str) -> str:
 
 def load_json(path: Path, form: str = "JSON", remedy: str = TRUNCATED, kind: Any = Any) -> Any:
     """Reads a JSON file and checks its type; `form` and `remedy` are for error messages."""
-    content = parse_json(read_text(path, form), path, remedy, is_file=True)
+    content = parse_json(read_text(path, form), path, remedy, form, is_file=True)
     return content if kind is Any else check_content(path, content, kind, remedy)
 
 

@@ -87,9 +87,11 @@ def terminating_cleanly() -> Iterator[None]:
 
 
 def stop(pool: Executor) -> None:
-    """Ends a pool of processes in the middle of their work."""
+    """Ends a pool, and its processes in the middle of their work."""
+    # The pool forgets its processes when it is shut down.
+    processes = list((getattr(pool, "_processes", None) or {}).values())
     pool.shutdown(wait=False, cancel_futures=True)
-    for process in multiprocessing.active_children():
+    for process in processes:
         process.terminate()
         process.join()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from keras_corefmem.utils.processes import pin
+from keras_corefmem.utils.processes import pin, stop
 
 
 class Workers(concurrent.futures.ThreadPoolExecutor):
@@ -30,9 +30,16 @@ class Workers(concurrent.futures.ThreadPoolExecutor):
         super().__init__(count, initializer=self._begin)
         self._cores, self._own, self._begun = cores, threading.local(), 0
         self._counting = threading.Lock()
+        self._pools: list[concurrent.futures.ProcessPoolExecutor] = []
 
     def submit(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
         return super().submit(self._run, function, *args, **kwargs)
+
+    def stop(self) -> None:
+        """Ends the processes in the middle of their work."""
+        self.shutdown(wait=False, cancel_futures=True)
+        for pool in self._pools:
+            stop(pool)
 
     def _begin(self) -> None:
         with self._counting:
@@ -46,6 +53,7 @@ class Workers(concurrent.futures.ThreadPoolExecutor):
             self._own.pool = concurrent.futures.ProcessPoolExecutor(
                 1, context, initializer=pin, initargs=(self._own.core,)
             )
+            self._pools.append(self._own.pool)
         try:
             return self._own.pool.submit(function, *args, **kwargs).result()
         except BrokenProcessPool:

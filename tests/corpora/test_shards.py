@@ -126,7 +126,7 @@ def test_errors_of_an_index(folder):
     with pytest.raises(ValueError, match="index.json: format: Input should be 1 .*; give the `"):
         index.read_index(folder)
     (folder / "index.json").write_text('{\n"format')
-    with pytest.raises(ValueError, match="index.json:2: no JSON"):
+    with pytest.raises(ValueError, match="index.json:2: no index of records"):
         index.read_index(folder)
     (folder / "index.json").unlink()
     with pytest.raises(FileNotFoundError, match="index.json: no such file"):

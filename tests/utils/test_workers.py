@@ -1,4 +1,6 @@
+import multiprocessing
 import os
+import time
 
 import pytest
 
@@ -16,3 +18,19 @@ def test_a_process_that_dies_fails_its_own_call_alone():
             calls[1].result()
         with pytest.raises(ValueError, match="invalid literal"):
             calls[3].result()
+
+
+def test_stopping_ends_the_work_and_no_other_process():
+    other = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(600,))
+    other.start()
+    with Workers(1, available_cores()) as workers:
+        process = workers.submit(os.getpid).result()
+        call = workers.submit(time.sleep, 600)
+        while not call.running():
+            time.sleep(0.01)
+        workers.stop()
+    assert isinstance(call.exception(), ChildProcessError | RuntimeError)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+    assert other.is_alive()
+    other.terminate()

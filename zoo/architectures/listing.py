@@ -15,7 +15,7 @@ from zoo.architectures import config
 
 FOLDER = pathlib.Path(__file__).parent
 # Arguments of constructors that do not describe the architecture.
-COMMON = {"self", "cls", "examples", "preprocessor", "name", "trainable"}
+UNLISTED = {"self", "cls", "examples", "preprocessor", "name", "trainable"}
 
 
 class Argument(NamedTuple):
@@ -53,7 +53,7 @@ def list_arguments(class_name: str) -> dict[str, Argument]:
         for node in (owner, function):
             texts |= describe_arguments(ast.get_docstring(node) or "")
         for argument, default in _parameters(function):
-            if argument.arg not in COMMON and not _is_learned(argument.annotation):
+            if argument.arg not in UNLISTED and not _is_learned(argument.annotation):
                 written = ast.unparse(default) if default else ""
                 kind = ast.unparse(argument.annotation) if argument.annotation else "Any"
                 arguments[argument.arg] = Argument(written, texts.get(argument.arg, ""), kind)

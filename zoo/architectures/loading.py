@@ -112,7 +112,9 @@ def from_preset(
         examples: training examples of another task, to fine-tune the model on: words and answers
             come from the examples, and weights from the preset where they fit.
         folder: folder of presets that take precedence over those of the package.
-        **overrides: arguments of the model that replace those of the preset, including `dtype`.
+        **overrides: arguments that replace those of the preset: of the constructor, including
+            `dtype`, or, with `examples`, of `from_examples`; or `frozen`, a list of the names of
+            layers to freeze, `outer/inner` for inner ones.
 
     Raises:
         FileNotFoundError: if a file of the preset is missing.

@@ -132,12 +132,14 @@ class TextTrainer(ReportsMeans, LightModel):
         """Makes one step of training as Keras does, with answers and weights as in `fit`."""
         weights = self._class_weights(class_weight)
         x, sample_weight, class_weight = self._checked_arrays(x, y, sample_weight, weights)
+        self.take_rows_of(None)
         return super().train_on_batch(x, y, sample_weight, class_weight, return_dict)
 
     @of_features
     def test_on_batch(self, x, y=None, sample_weight=None, return_dict=False):
         """Evaluates one batch as Keras does, with answers and weights as in `evaluate`."""
         x, sample_weight, _ = self._checked_arrays(x, y, sample_weight, training=False)
+        self.evaluate_batches(False)
         return super().test_on_batch(x, y, sample_weight, return_dict)
 
     predict_on_batch = of_features(keras.Model.predict_on_batch)

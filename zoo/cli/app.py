@@ -140,7 +140,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status, 2 for invalid input.
     """
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     warnings.formatwarning = lambda message, *_: f"corefmem: warning: {message}\n"
     try:
         context = parse(sys.argv[1:] if argv is None else argv)

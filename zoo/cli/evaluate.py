@@ -49,7 +49,7 @@ def evaluate(
     known = before if chosen == before.get("dataset") else {}
     # A file that the model was not trained on has no parts.
     whole = chosen.endswith(JSON_LINES) and not known
-    described, annotates = data.find(chosen), annotator or truecaser
+    described = data.find(chosen)
     if whole and part:
         raise ValueError(f"--part {part}: all of {chosen} is measured; leave it out.")
     data.check_places(chosen, data_dir, language)
@@ -60,9 +60,9 @@ def evaluate(
         examples = as_examples(chosen)
         warn_of_copy(model, before, chosen)
     else:
-        examples = read_part(chosen, task, part, place, known.get("valid"), annotates)
+        examples = read_part(chosen, task, part, place, known.get("valid"), annotator)
         warn_of_changes(model, known.get("content", {}), part)
-    if annotates:
+    if annotator:
         options = (str.split, described.from_record) if described.from_record else ()
         if not options and not chosen.endswith(JSON_LINES):
             raise ValueError(f"{chosen} is no real text: leave --annotator and --truecaser out.")
@@ -105,7 +105,7 @@ def read_part(
     part: str,
     place: tuple[str | None, str | None],
     valid: str | None,
-    annotates: object,
+    annotator: str | None,
 ) -> list:
     """Reads the examples of a part; `place` is folder and language, `valid` a file of its own."""
     from keras_corefmem import datasets
@@ -113,11 +113,11 @@ def read_part(
     from zoo.experiments import data
 
     described = data.find(dataset, task)
-    recorded = not annotates and data.find_annotated(dataset, place[0], task)
+    recorded = not annotator and data.find_annotated(dataset, place[0], task)
     if described.load_published and (part == "test" or part == "development" and not recorded):
         return load_published(dataset, part, task, place[0])
     field = "test" if part == described.reported else part
-    if annotates and described.from_record:
+    if annotator and described.from_record:
         return getattr(datasets.load(dataset, task, *place, cased=described.cased), field)
     return getattr(data.load(dataset, task, *place, valid), field)
 

@@ -69,7 +69,7 @@ def explain(
     if example is None:
         example = make_sentence(texts["sentence"], preprocessor)
     else:
-        if annotator or truecaser:
+        if annotator:
             (example,) = annotate_for(preprocessor, [example], annotator, truecaser)
         else:
             warn_of_missing_structure(reader)

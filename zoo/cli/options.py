@@ -64,8 +64,8 @@ DATASET = Annotated[
     str | None,
     option(
         "NAME",
-        "a data set, see `corefmem list`, or your own, a file of JSON lines, FILE.jsonl; the "
-        "simulator by default, bAbI where there is a --data-dir",
+        "a data set, see `corefmem list`, or your own, a file of JSON lines, FILE.jsonl; by "
+        "default what the model was trained on, or the simulator, with --data-dir bAbI",
         parser=_dataset,
     ),
 ]

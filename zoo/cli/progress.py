@@ -1,5 +1,6 @@
 """Progress of `corefmem annotate`."""
 
+import contextlib
 import time
 from typing import Any
 
@@ -12,7 +13,7 @@ from keras_corefmem import corpora
 PULSE = 60
 
 
-class Report(corpora.Progress):
+class Report(corpora.Progress, contextlib.AbstractContextManager):
     """Shows the progress of shards: a bar in a terminal, or else a line per minute."""
 
     def __init__(self, console: rich.console.Console) -> None:
@@ -21,9 +22,6 @@ class Report(corpora.Progress):
         self.began = self.last = time.monotonic()
         columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
         self.progress = Progress(*columns, console=console, disable=not console.is_terminal)
-
-    def __enter__(self) -> "Report":
-        return self
 
     def __exit__(self, *error: object) -> None:
         if self.started:

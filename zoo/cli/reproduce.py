@@ -31,9 +31,9 @@ parse_study = one_of(_studies)
 def seed_range(text: str) -> range:
     match = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
     numbers = range(int(match[1]), int(match[2] or match[1]) + 1) if match else range(0)
-    if not numbers:
+    if not numbers or numbers.stop > 2**32:
         raise typer.BadParameter(
-            f"{text!r} is neither a seed, such as 3, nor a range of seeds, such as 0-9"
+            f"{text!r} is neither a seed, such as 3, nor a range of seeds below 2**32, such as 0-9"
         )
     return numbers
 
@@ -54,9 +54,7 @@ def reproduce(
     ),
     data_dir: DATA_DIR = None,
     jobs: int | None = option("N", "runs side by side; one a core by default", default=None),
-    resume: bool = option(
-        None, "skip what is done and continue the rest, as always", "--resume", default=False
-    ),
+    resume: bool = option(None, "as always", "--resume", hidden=True, default=False),
     settings: SETTINGS = None,
     tag: str = option("TAG", "name of these settings, in the names of the runs", default=""),
     results: RESULTS = "results",

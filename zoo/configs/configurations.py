@@ -130,7 +130,7 @@ class Configuration:
         return TrainingOptions(**options, arguments=arguments) if arguments else options
 
 
-def read_toml(path: str | pathlib.Path, kind: Any = Any) -> Any:
+def read_toml(path: str | pathlib.Path, kind: Any) -> Any:
     """Reads a TOML file and checks its type; errors name the file."""
     text = read_text(path, "TOML")
     try:
@@ -140,7 +140,7 @@ def read_toml(path: str | pathlib.Path, kind: Any = Any) -> Any:
         raise BadFileError(f"{path} is not valid TOML: {error}.") from None
     except RecursionError:
         raise BadFileError(f"{path} is not valid TOML: it is nested too deeply.") from None
-    return content if kind is Any else check_content(path, content, kind, REMEDY)
+    return check_content(path, content, kind, REMEDY)
 
 
 def _merge(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _merge(shared: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
 
 def read_family(path: str | pathlib.Path) -> dict[str, Configuration]:
     """Reads the models of a family from its TOML file."""
-    shared = read_toml(path)
+    shared = read_toml(path, dict[str, Any])
     own_models = shared.pop("models", {})
     entries = check_content(f"{path}: models", own_models, dict[str, dict[str, Any]], REMEDY)
     models: dict[str, Configuration] = {}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from keras_corefmem.utils.locks import check_room
-from keras_corefmem.utils.processes import available_cores, keep_memory, stop
+from keras_corefmem.utils.processes import available_cores, keep_memory
 from keras_corefmem.utils.workers import Workers
 from zoo.experiments import data
 from zoo.experiments.folders import epochs_done
@@ -125,7 +125,7 @@ def reproduce(
                 if not done:
                     report(describe_pending([futures[f] for f in pending if f.running()], folder))
         except KeyboardInterrupt:
-            stop(pool)
+            pool.stop()
             raise
     return failures
 

@@ -5,11 +5,10 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "folders": ["load_named_weights", "verify_folder", "write_folder"],
+        "folders": ["load_named_weights", "write_folder"],
         "loading": ["describe_data", "load_preset", "open_preset"],
         "model_card": ["known_card"],
-        "presets": ["read_preset", "read_presets", "save_preset"],
+        "presets": ["read_presets"],
         "record": ["describe_class"],
-        "repositories": ["upload_preset"],
     },
 )

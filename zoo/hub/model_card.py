@@ -12,10 +12,6 @@ import numpy as np
 from keras_corefmem.preprocessing import Preprocessor
 from keras_corefmem.utils.markdown import table_cell
 
-TASKS = {
-    ("passage", "question"): "question-answering",
-    ("sentence",): "text-classification",
-}
 # For readers of cloze questions about anonymous entities.
 CLOZE = {"passage": "@entity0 met @entity1 .", "question": "@placeholder met @entity1"}
 
@@ -52,7 +48,7 @@ def _call(handle: str) -> str:
 
 
 def _front_matter(model: keras.Model, licence: str) -> str:
-    task = TASKS.get(tuple(model.TEXTS), "text-classification")
+    task = "question-answering" if "question" in model.TEXTS else "text-classification"
     if model.preprocessor is not None and model.preprocessor.tags:
         task = "token-classification"
     # The hub identifies licences by short names.

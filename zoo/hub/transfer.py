@@ -1,5 +1,6 @@
 """Transfer of a preset's weights to a new task, row by row for words and answers."""
 
+import operator
 import re
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,17 +17,7 @@ from zoo.configs import rename
 from zoo.configs.widths import edge_widths
 from zoo.hub.record import Preset, Weights
 
-
-def _words(preprocessor: Preprocessor) -> list[str]:
-    return preprocessor.vocabulary.words
-
-
-def _letters(preprocessor: Preprocessor) -> list[str]:
-    return preprocessor.spelling.vocabulary.words
-
-
-def _answers(preprocessor: Preprocessor) -> list[str]:
-    return preprocessor.answers
+_words = operator.attrgetter("vocabulary.words")
 
 
 def _words_and_answers(preprocessor: Preprocessor) -> list[str]:
@@ -36,17 +27,13 @@ def _words_and_answers(preprocessor: Preprocessor) -> list[str]:
     return [*preprocessor.vocabulary.words, *(f"answer {answer}" for answer in others)]
 
 
-def _positions(preprocessor: Preprocessor) -> range:
-    return range(10_000)
-
-
 # Weights with an axis whose entries have names: pattern, axis and names. Others are copied whole.
 ALIGNED: tuple[tuple[str, int, Callable[[Preprocessor], Sequence]], ...] = (
     (r"word_embedding/embeddings", 0, _words),
-    (r"character_embedding/embeddings", 0, _letters),
+    (r"character_embedding/embeddings", 0, operator.attrgetter("spelling.vocabulary.words")),
     (r"memory/embedding_\d+", 0, _words_and_answers),
-    (r"memory/time_\d+|(sentence|question)_mask/factors", 0, _positions),
-    (r"answer/(output/)?(kernel|bias)", -1, _answers),
+    (r"memory/time_\d+|(sentence|question)_mask/factors", 0, lambda _: range(10_000)),
+    (r"answer/(output/)?(kernel|bias)", -1, operator.attrgetter("answers")),
 )
 # Weights that depend on the training data, which are not copied.
 OF_DATA = r"retrieve/idf|weights/embeddings"

@@ -47,8 +47,7 @@ def export_onnx(model: Any, path: str | os.PathLike) -> None:
         from keras.src.export.tf2onnx_lib import patch_tf2onnx
 
     # The patch was written for an older NumPy; newer versions warn about names that it uses.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):
         patch_tf2onnx()
     function, signature = trace(model, {name: each.shape for name, each in model.input.items()})
     with _quiet():

@@ -75,7 +75,9 @@ def export(
         Traceback (most recent call last):
         ValueError: Sequential is not a reader: pass a model of the zoo, such as ...
     """
-    if format in ("onnx", "litert") and (top is not None or jit_compile):
+    if format not in ("saved_model", "onnx", "litert"):
+        raise ValueError(f"format must be 'saved_model', 'onnx' or 'litert', got {format!r}.")
+    if format != "saved_model" and (top is not None or jit_compile is not None):
         unread = "jit_compile" if top is None else "top"
         raise ValueError(f"Only format='saved_model' has a {unread}: leave it out.")
     if format == "litert":
@@ -88,8 +90,6 @@ def export(
         from zoo.serving.onnx import export_onnx
 
         return export_onnx(model, path)
-    if format != "saved_model":
-        raise ValueError(f"format must be 'saved_model', 'onnx' or 'litert', got {format!r}.")
     import tensorflow as tf
 
     path = pathlib.Path(path).expanduser().absolute()

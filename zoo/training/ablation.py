@@ -23,9 +23,9 @@ def encode_examples(
     examples: Sequence, preprocessor: Any, mentions: float | str | None, seed: int
 ) -> list:
     """Encodes examples with all their mentions, or with those that `draw_mentions` keeps."""
-    encoded = map(preprocessor.encode, examples)
+    encoded = preprocessor.encode_all(examples)
     if mentions is None:
-        return list(encoded)
+        return encoded
     return [
         draw_mentions(example, ids, mentions, seed)
         for example, ids in zip(examples, encoded, strict=True)

@@ -189,7 +189,7 @@ def test_other_json_raises_with_its_file(tmp_path, change, message):
 def test_truncated_files_raise(tmp_path):
     path = tmp_path / "x.json"
     path.write_text(json.dumps(CONTENT)[:-9])
-    with pytest.raises(ValueError, match="x.json:1: no JSON .*is the file truncated"):
+    with pytest.raises(ValueError, match="x.json:1: no CoreNLP JSON .*is the file truncated"):
         read_corenlp(path)
     with pytest.raises(FileNotFoundError, match="CoreNLP JSON"):
         read_corenlp(tmp_path / "none.json")

@@ -46,9 +46,8 @@ def answer(
     if not model.preprocessor.reads_edges:
         texts = example.sentences, example.question, example.answer
         example = Example(*texts, example.supporting_facts, is_raw=example.is_raw)
-    with warnings.catch_warnings():
-        # The page itself names unknown words.
-        warnings.simplefilter("ignore")
+    # The page itself names unknown words.
+    with warnings.catch_warnings(action="ignore"):
         encoded = model.preprocessor.encode(example)
         top = number_of_answers(model.preprocessor, TOP)
         rows = [(example.passage, example.question)]

@@ -49,7 +49,8 @@ def make_page(
         import gradio
     models = [(_label(handle), handle) for handle in handles or _bundled()]
     layout = Layout(gradio, models, [EXACT, *annotators], "" if handles else BESIDE)
-    _Page(layout, data_dir).connect()
+    with layout.blocks:
+        _Page(layout, data_dir).connect(layout)
     return layout.blocks
 
 
@@ -102,11 +103,7 @@ class _Page:
         local = self.layout.blocks.local_url or "http://127.0.0.1:7860/"
         return f"https://{host}" if host else local.rstrip("/")
 
-    def connect(self) -> None:
-        with self.layout.blocks:
-            self._connect(self.layout)
-
-    def _connect(self, on: Layout) -> None:
+    def connect(self, on: Layout) -> None:
         def choose_wrong_answer(
             wrong: list[stories.Wrong], handle: str, other: str, event: Any
         ) -> tuple:

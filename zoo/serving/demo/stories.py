@@ -81,6 +81,7 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
         examples = known.load_published(task, data_dir, "test") if data_dir else []
     elif data_dir or not known.files:
         examples = registry.load(name, task, data_dir, card.get("language")).test
+        kind = known.reported
     else:
         examples = _downloaded(name, task, card.get("language")) if known.download else []
     if not examples and name in ("babi", "lambada"):
