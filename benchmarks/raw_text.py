@@ -72,12 +72,10 @@ def main():
     options = parser.parse_args()
     import warnings
 
-    from keras_corefmem.datasets.folders import find_folder
     from keras_corefmem.datasets.passages import lambada
 
     warnings.simplefilter("ignore")
-    folder = find_folder(options.data_dir, ("lambada", ""), [lambada.DEVELOPMENT], "")
-    examples = lambada.read_file(folder / lambada.DEVELOPMENT)[:: 10 if options.quick else 1]
+    examples = lambada.read_part(options.data_dir, "development")[:: 10 if options.quick else 1]
     rows = measure(examples, {"annotator": options.annotator, "truecase": "novels"})
     pipeline = os.path.basename(options.annotator)
     content = {"annotator": pipeline, "passages": len(examples), "rows": rows}

@@ -10,7 +10,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "conversion": ["as_examples"],
         "example": ["CandidateExample", "Example", "group_by_story"],
         "passages": ["cbt", "cnn", "emory", "lambada", "novels", "wikihop"],
-        "registry": ["DATASETS", "DataSet", "load", "load_test"],
+        "registry": ["DATASETS", "DataSet", "load", "load_published"],
         "sentences": ["Sentence", "pos", "sst"],
         "splits": ["Splits", "hold_out"],
         "stories": ["babi", "babi_mix", "simulator"],

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 import regex
 
-from keras_corefmem.graphs.edge_types import check_edges
+from keras_corefmem.graphs.edges import check_edges
 from keras_corefmem.text.lexicons import ABBREVIATED_TITLES
 from keras_corefmem.utils.checks import check_characters
 

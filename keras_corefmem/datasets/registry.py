@@ -1,7 +1,7 @@
 """Data sets by name, each with the function that loads it."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 # These packages import a reader only when it is used.
@@ -27,9 +27,8 @@ class DataSet:
         cased: whether its text may keep capital letters, which are dropped by default.
         files: whether it is read from files.
         tasks: whether it has several tasks.
-        reported: name of the published part that is `Splits.test`, on which results are reported.
-        load_published: function from task, folder and `"development"` or `"test"` to that published
-            part alone, if papers report the development part.
+        published: functions from a task and a folder to the published parts that are loaded without
+            the files to train on, by name; the first is `Splits.test`, if there are any.
         download: whether `corefmem download` gets it.
         from_record: function from an `Annotation` and fields to an `AnnotatedExample`, if it is
             real text that `corefmem annotate` annotates.
@@ -49,33 +48,41 @@ class DataSet:
     cased: bool = False
     files: bool = True
     tasks: bool = False
-    reported: Literal["development", "test"] = "test"
-    load_published: Callable[..., list[Any]] | None = None
+    published: Mapping[str, Callable[..., list[Any]]] = dataclasses.field(default_factory=dict)
     download: bool = False
     from_record: Callable[..., Any] | None = None
+
+    @property
+    def reported(self) -> str:
+        """Name of the part that is `Splits.test`, on which results are reported."""
+        return next(iter(self.published), "test")
 
 
 # Ending of the paths of your own data sets.
 JSON_LINES = ".jsonl"
 
-_SENTENCES: Any = {
-    "reads": "sentences",
-    "texts": "sentences",
-    "counted": "labels",
-    "reported": "development",
-}
+_SENTENCES: Any = {"reads": "sentences", "texts": "sentences", "counted": "labels"}
 
 
-def _hold_out_sentences(splits):
-    """Makes the published development part `test`, and holds `valid` out of the training part."""
-    return Splits(*sentences.hold_out_sentences(splits.train), splits.valid)
+def _published(read):
+    """Makes functions for `published` of one that reads a part, given folder, part and task."""
+    parts = "development", "test"
+    return {part: lambda task, folder, part=part: read(folder, part, task) for part in parts}
+
+
+def _hold_out_sentences(read, folder, task):
+    """Holds `valid` out of the training part; the published development part is `test`."""
+    train = sentences.hold_out_sentences(read(folder, "train", task))
+    return Splits(*train, read(folder, "development", task))
 
 
 def _hops(name, title):
     return DataSet(
         f"{title} told by several documents together",
         lambda task, folder: passages.wikihop.load_shuffled(folder, name),
-        reported="development",
+        published={
+            "development": lambda task, folder: passages.wikihop.load_development(folder, name)
+        },
         from_record=lambda *record: passages.wikihop.from_record(*record),
     )
 
@@ -114,8 +121,7 @@ DATASETS = {
         "LAMBADA: the last word of a passage; trained on `corefmem passages`",
         lambda task, folder, cased: passages.lambada.load(folder, cased),
         cased=True,
-        reported="development",
-        load_published=lambda task, *place: passages.lambada.load_published(*place),
+        published=_published(lambda folder, part, task: passages.lambada.read_part(folder, part)),
         from_record=lambda *record: passages.lambada_kinds.from_record(*record),
     ),
     "wikihop": _hops("wikihop", "WikiHop: relations"),
@@ -129,25 +135,25 @@ DATASETS = {
     ),
     "sst": DataSet(
         "Stanford Sentiment Treebank, tasks fine and binary",
-        lambda task, folder: _hold_out_sentences(sentences.sst.load(folder, task)),
+        lambda task, folder: _hold_out_sentences(sentences.sst.read_part, folder, task),
         first_task="fine",
         tasks=True,
-        load_published=lambda task, folder, part: sentences.sst.load_published(folder, task, part),
+        published=_published(lambda *part: sentences.sst.read_part(*part)),
         **_SENTENCES | {"texts": "sentences and phrases"},
     ),
     "pos": DataSet(
         "parts of speech of UD English EWT, tasks UPOS and XPOS",
-        lambda task, folder: _hold_out_sentences(sentences.pos.load_conllu(folder, task)),
+        lambda task, folder: _hold_out_sentences(sentences.pos.read_part, folder, task),
         first_task="XPOS",
         tasks=True,
-        load_published=lambda task, folder, part: sentences.pos.load_published(folder, task, part),
+        published=_published(lambda *part: sentences.pos.read_part(*part)),
         **_SENTENCES,
     ),
     "wsj": DataSet(
         "parts of speech of the Wall Street Journal, the usual sections of the Penn Treebank",
         lambda task, folder: sentences.pos.load_wsj(folder, task),
         first_task="PTB",
-        **_SENTENCES | {"reported": "test"},
+        **_SENTENCES,
     ),
 }
 
@@ -181,7 +187,7 @@ def _find(name):
         "a file of JSON lines",
         lambda task, folder: json_lines.load(name),
         files=False,
-        **kind | {"reported": "test"},
+        **kind,
     )
 
 
@@ -253,16 +259,19 @@ def check_places(name: Path, data_dir: Path | None, language: str | None) -> Non
 def check_part(name: str, part: str) -> None:
     """Raises a ValueError for a part that a data set does not have or publish."""
     known = find(name)
-    parts = ["train", "valid", known.reported, *(["test"] if known.load_published else [])]
+    parts = ["train", "valid", *(known.published or ["test"])]
     if part not in parts:
         raise ValueError(f"--part {part}: {name} has the parts {', '.join(parts)}; give one.")
 
 
-def load_test(name: str, task: int | str | None = None, data_dir: Path | None = None) -> list[Any]:
-    """Loads the published test part of a data set whose development part is the one reported.
+def load_published(
+    name: str, part: str, task: int | str | None = None, data_dir: Path | None = None
+) -> list[Any]:
+    """Loads a published part of a data set alone, without the files to train on.
 
     Args:
         name: one of `DATASETS`.
+        part: name of a part of its `published`, such as `"test"`.
         task: name of a task, see `load`.
         data_dir: folder of the files.
 
@@ -271,19 +280,12 @@ def load_test(name: str, task: int | str | None = None, data_dir: Path | None = 
         ValueError: if there is no such part.
 
     Example:
-        >>> keras_corefmem.datasets.load_test("sst", data_dir=".")
+        >>> keras_corefmem.datasets.load_published("sst", "test", data_dir=".")
         Traceback (most recent call last):
         FileNotFoundError: No files test.txt in ...
     """
-    return load_published(name, "test", task, data_dir)
-
-
-def load_published(
-    name: str, part: str, task: int | str | None = None, data_dir: Path | None = None
-) -> list[Any]:
-    """Loads the published part `development` or `test` alone, without files to train on."""
     known = find(name, task)
-    if known.load_published is None:
+    if part not in known.published:
         raise ValueError(f"{name} has no {part} part besides those of datasets.load.")
     _check_folder(name, known, data_dir)
-    return known.load_published(known.first_task if task is None else task, data_dir, part)
+    return known.published[part](known.first_task if task is None else task, data_dir)

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from keras_corefmem.graphs.edges import INVERSE
+from keras_corefmem.graphs.edges import INVERSE, Edge
 from keras_corefmem.graphs.targets import Structure, narrative_arguments
 from keras_corefmem.utils.checks import check_listed
 
-Edge = tuple[int, int, str]
 Relation = Callable[[str, str], str | Iterable[str] | None] | Mapping[tuple[str, str], str]
 
 
@@ -79,38 +78,6 @@ def check_edge_types(types: Any) -> list[str]:
             f"['coreference', 'dependency']; got {types!r}."
         )
     return names
-
-
-def check_edges(edges: Any, place: str = "") -> tuple[Edge, ...]:
-    """Checks edges and returns them as tuples `(source, target, type)` of 1-based positions.
-
-    Raises:
-        ValueError: if one is not an edge, joins a token to itself, or has a position below 1.
-    """
-    checked = []
-    if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise ValueError(f"{place}edges must be a list of (source, target, type), got {edges!r}.")
-    for number, edge in enumerate(edges, 1):
-        try:
-            source, target, edge_type = edge
-            whole = int(source) == source and int(target) == target
-        except (OverflowError, TypeError, ValueError):
-            whole = False
-        if not whole or not isinstance(edge_type, str) or not edge_type:
-            wanted = 'must be (source, target, type), such as (3, 17, "married_to")'
-            raise ValueError(f"{place}edge {number} {wanted}; got {edge!r:.80}.")
-        if source == target:
-            raise ValueError(
-                f"{place}edge {number}, {(source, target, edge_type)}, is a loop: join two "
-                "different tokens."
-            )
-        if min(source, target) < 1:
-            raise ValueError(
-                f"{place}edge {number}, {(source, target, edge_type)}, leaves the text: positions "
-                "count from 1, through the passage and then the question."
-            )
-        checked.append((int(source), int(target), edge_type))
-    return tuple(checked)
 
 
 def lexical_edges(tokens: Sequence[str], relation: Relation) -> tuple[Edge, ...]:

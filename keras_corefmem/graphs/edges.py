@@ -3,7 +3,8 @@
 import dataclasses
 import warnings
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike
 from keras_corefmem.graphs.chains import antecedents
 from keras_corefmem.utils.deprecation import renamed_arguments
 
+Edge = tuple[int, int, str]
 INVERSE, COREFERENCE = "^-1", "coreference"
 # Name of the coreference type in version 0.1.
 _BEFORE = "coref"
@@ -31,6 +33,40 @@ def inverse(edge_type: str) -> str:
     return edge_type + INVERSE
 
 
+def check_edges(edges: Any, place: str = "", length: int | None = None) -> tuple[Edge, ...]:
+    """Checks edges and returns them as tuples `(source, target, type)` of 1-based positions.
+
+    Raises:
+        ValueError: if one is not an edge, joins a token to itself, or has a position below 1 or
+            above the `length` of the text.
+    """
+    checked = []
+    if isinstance(edges, str) or not isinstance(edges, Iterable):
+        raise ValueError(f"{place}edges must be a list of (source, target, type), got {edges!r}.")
+    for number, edge in enumerate(edges, 1):
+        try:
+            source, target, edge_type = edge
+            whole = int(source) == source and int(target) == target
+        except (OverflowError, TypeError, ValueError):
+            whole = False
+        if not whole or not isinstance(edge_type, str) or not edge_type:
+            wanted = 'must be (source, target, type), such as (3, 17, "married_to")'
+            raise ValueError(f"{place}edge {number} {wanted}; got {edge!r:.80}.")
+        if source == target:
+            raise ValueError(
+                f"{place}edge {number}, {(source, target, edge_type)}, is a loop: join two "
+                "different tokens."
+            )
+        if min(source, target) < 1 or length is not None and max(source, target) > length:
+            range_ = f"to {length}" if length is not None else "on, the question after the passage"
+            raise ValueError(
+                f"{place}edge {number}, {(source, target, edge_type)}, leaves the text: positions "
+                f"count from 1 {range_}."
+            )
+        checked.append((int(source), int(target), edge_type))
+    return tuple(checked)
+
+
 @dataclasses.dataclass(frozen=True)
 class TypedEdges:
     """Typed edges over the tokens of one sequence.
@@ -43,8 +79,8 @@ class TypedEdges:
             enter or leave a token, in either direction. Repeated triples count once.
 
     Raises:
-        ValueError: if a position is not an integer from 1 to `length`, or an edge joins a token to
-            itself.
+        ValueError: if one is not an edge, has a position that is not an integer from 1 to `length`,
+            or joins a token to itself.
 
     Reference:
         [Dhingra et al., 2017](https://arxiv.org/abs/1703.02620).
@@ -61,22 +97,7 @@ class TypedEdges:
     edges: Sequence[tuple[int, int, str]] = ()
 
     def __post_init__(self) -> None:
-        for source, target, edge_type in self.edges:
-            if not (1 <= source <= self.length and 1 <= target <= self.length):
-                raise ValueError(
-                    f"Edge ({source}, {target}, {edge_type!r}) leaves the sequence: positions "
-                    f"are 1-based and at most {self.length} here."
-                )
-            if int(source) != source or int(target) != target:
-                raise ValueError(
-                    f"Edge ({source}, {target}, {edge_type!r}): positions must be integers."
-                )
-            if source == target:
-                raise ValueError(
-                    f"Edge ({source}, {target}, {edge_type!r}) is a loop: an edge must join two "
-                    "different tokens."
-                )
-        edges = {(int(source), int(target), edge_type) for source, target, edge_type in self.edges}
+        edges = set(check_edges(self.edges, length=self.length))
         object.__setattr__(self, "edges", tuple(sorted(edges)))
 
     @classmethod

@@ -82,10 +82,12 @@ def test_edges_are_a_set():
 @pytest.mark.parametrize(
     "edge, message",
     [
-        ((0, 1, "x"), "at most 3"),
-        ((1, 4, "x"), "at most 3"),
+        ((0, 1, "x"), "positions count from 1 to 3"),
+        ((1, 4, "x"), "positions count from 1 to 3"),
         ((2, 2, "x"), "is a loop"),
-        ((1.5, 2, "x"), r"Edge \(1.5, 2, 'x'\): positions must be integers"),
+        ((1.5, 2, "x"), r"edge 1 must be \(source, target, type\), .* got \(1.5, 2, 'x'\)"),
+        (("a", 2, "x"), r"edge 1 must be \(source, target, type\)"),
+        ((1, 2, 3), r"edge 1 must be \(source, target, type\)"),
     ],
 )
 def test_impossible_edges_are_refused(edge, message):

@@ -249,3 +249,19 @@ def test_gradients_in_float64_are_those_of_the_output(case):
     np.testing.assert_allclose(output, reference(case).output, atol=1e-5)
     total = compiled(lambda *values: keras.ops.sum(function(*values) * upstream))
     assert_gradients(total, values, gradients, step=1e-5, tolerance=1e-8)
+
+
+# One returns its inputs, the other what Keras normalizes in float32 on JAX.
+WIDE = [case for case in EXACT if str(case) not in ("scaled_gradient", "attention_encoder")]
+
+
+@pytest.mark.skipif(not JIT, reason="only on JAX, functions of Keras may lose precision")
+@pytest.mark.parametrize("case", standing_for(WIDE, LOOPS), ids=str)
+def test_float64_is_not_narrowed_on_jax(case):
+    import jax
+
+    with jax.enable_x64(True):
+        output = keras.ops.convert_to_numpy(
+            main(make_both_ways(case, dtype="float64")(*arrays_of(case)))
+        )
+    assert output.dtype == "float64" and np.any(output != output.astype("float32"))

@@ -53,15 +53,15 @@ def evaluate(
     if whole and part:
         raise ValueError(f"--part {part}: all of {chosen} is measured; leave it out.")
     data.check_places(chosen, data_dir, language)
-    part = part or described.reported
-    check_part(chosen, part)
+    measured: str = part or described.reported
+    check_part(chosen, measured)
     place = data_dir or known.get("data_dir"), language or known.get("language")
     if whole:
         examples = as_examples(chosen)
         warn_of_copy(model, before, chosen)
     else:
-        examples = read_part(chosen, task, part, place, known.get("valid"), annotator)
-        warn_of_changes(model, known.get("content", {}), part)
+        examples = read_part(chosen, task, measured, place, known.get("valid"), annotator)
+        warn_of_changes(model, known.get("content", {}), measured)
     if annotator:
         options = (str.split, described.from_record) if described.from_record else ()
         if not options and not chosen.endswith(JSON_LINES):
@@ -73,7 +73,7 @@ def evaluate(
         warn_of_unknown_answers(preprocessor_of(reader), batches.encoded, examples)
     counted, result = described.counted, measure(reader, batches)
     name = f"{chosen} task {task}" if described.tasks else chosen
-    print_scores(f"{name}, {'all' if whole else part}", reader, examples, result, counted)
+    print_scores(f"{name}, {'all' if whole else measured}", reader, examples, result, counted)
 
 
 def choose_data(
@@ -114,7 +114,7 @@ def read_part(
 
     described = data.find(dataset, task)
     recorded = not annotator and data.find_annotated(dataset, place[0], task)
-    if described.load_published and (part == "test" or part == "development" and not recorded):
+    if part in described.published and not (recorded and part == described.reported):
         return load_published(dataset, part, task, place[0])
     field = "test" if part == described.reported else part
     if annotator and described.from_record:

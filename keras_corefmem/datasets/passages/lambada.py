@@ -19,7 +19,7 @@ from keras_corefmem.text.tokenizers import SENTENCE_ENDS, has_letters, lower
 from keras_corefmem.utils.files import BadFileError, Path, read_text
 
 ORIGIN = "https://zenodo.org/records/2630551"
-DEVELOPMENT, TEST = (f"lambada_{part}_plain_text.txt" for part in ("development", "test"))
+FILES = {part: f"lambada_{part}_plain_text.txt" for part in ("development", "test")}
 
 _CLOSING = ("''", "'", "-rrb-", "-RRB-")
 # Marks that are tokens of their own.
@@ -126,16 +126,15 @@ def load(data_dir: Path | None, cased: bool = False) -> Splits:
     """
     names = ["train.jsonl", "valid.jsonl"]
     passages = find_folder(data_dir, ("passages", ""), names, "make them with `corefmem passages`")
-    published = load_published(data_dir, "development")
+    published = read_part(data_dir, "development")
     train, valid = (read_passages(passages / name, cased) for name in names)
     return Splits(train, valid, published)
 
 
-def load_published(data_dir: Path | None, part: str) -> list[Example]:
-    """Loads LAMBADA's own `development` or `test` passages alone, from the folder as in `load`."""
-    name = {"development": DEVELOPMENT, "test": TEST}[part]
+def read_part(data_dir: Path | None, part: str) -> list[Example]:
+    """Reads LAMBADA's own `development` or `test` passages alone, from the folder as in `load`."""
     remedy = f"unpack the archive of {ORIGIN} there"
-    return read_file(find_folder(data_dir, ("lambada", ""), [name], remedy) / name)
+    return read_file(find_folder(data_dir, ("lambada", ""), [FILES[part]], remedy) / FILES[part])
 
 
 @functools.cache

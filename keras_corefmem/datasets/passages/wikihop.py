@@ -50,20 +50,32 @@ def load(data_dir: Path | None, name: str = "wikihop") -> Splits:
         FileNotFoundError: if a file is missing.
         ValueError: if there is no such data set, no folder, too few questions, or a file is broken.
     """
-    if name not in NAMES:
-        raise ValueError(f"There is no data set {name!r}, choose one of {', '.join(NAMES)}.")
-    names = ["train.json", "dev.json"]
-    folder = find_folder(
-        data_dir, (f"qangaroo_v1.1/{name}", name, ""), names, f"unpack {ORIGIN} and pass its folder"
-    )
-    train, dev = (read_file(folder / part) for part in names)
-    return Splits(*hold_out(train, max(1, len(train) // 20), source=folder / names[0]), dev)
+    paths = _find(data_dir, name, "train.json", "dev.json")
+    train, dev = map(read_file, paths)
+    return Splits(*hold_out(train, max(1, len(train) // 20), source=paths[0]), dev)
 
 
 def load_shuffled(data_dir: Path | None, name: str = "wikihop") -> Splits:
     """Loads the official files as readers are trained on them, see `shuffle` and `truncate`."""
-    tokenize = get_tokenizer("penn")
-    return load(data_dir, name).map(lambda example: truncate(shuffle(example, 0), tokenize))
+    return load(data_dir, name).map(_shuffled)
+
+
+def load_development(data_dir: Path | None, name: str = "wikihop") -> list[CandidateExample]:
+    """Loads the development part alone, as `load_shuffled` does."""
+    (path,) = _find(data_dir, name, "dev.json")
+    return list(map(_shuffled, read_file(path)))
+
+
+def _find(data_dir, name, *files):
+    if name not in NAMES:
+        raise ValueError(f"There is no data set {name!r}, choose one of {', '.join(NAMES)}.")
+    folders, remedy = (f"qangaroo_v1.1/{name}", name, ""), f"unpack {ORIGIN} and pass its folder"
+    folder = find_folder(data_dir, folders, files, remedy)
+    return [folder / file for file in files]
+
+
+def _shuffled(example):
+    return truncate(shuffle(example, 0), get_tokenizer("penn"))
 
 
 def read_file(path: Path) -> list[CandidateExample]:

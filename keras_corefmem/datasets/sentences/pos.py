@@ -12,6 +12,8 @@ from keras_corefmem.utils.files import Path, read_text
 # The split of Collins, 2002 (https://aclanthology.org/W02-1001), the usual one for tagging.
 WSJ_SECTIONS = {"train": range(0, 19), "valid": range(19, 22), "test": range(22, 25)}
 
+_FILES = {part: f"*-ud-{part[:5]}.conllu" for part in ("train", "test")}
+_FILES["development"] = "*-ud-dev.conllu"
 _COLUMNS = {"UPOS": 3, "XPOS": 4}
 _TRACE = "-NONE-"
 
@@ -24,27 +26,25 @@ def load_conllu(data_dir: Path | None, column: str = "UPOS") -> Splits:
             missing.
         column: `"UPOS"` for the universal tags, or `"XPOS"` for those of the language.
     """
-    return Splits(*_read_treebank(data_dir, column, ("train", "dev"), ("train", "dev", "test")))
+    folder = _find(data_dir, "train", "development")
+    has_test = any(folder.glob(_FILES["test"]))
+    train, valid = (read_part(folder, part, column) for part in ("train", "development"))
+    return Splits(train, valid, read_part(folder, "test", column) if has_test else [])
 
 
-def load_published(data_dir: Path | None, column: str, part: str) -> list[Sentence]:
-    """Loads the part `development` or `test` of a treebank alone, see `load_conllu`."""
-    name = {"development": "dev", "test": "test"}[part]
-    (sentences,) = _read_treebank(data_dir, column, (name,), (name,))
-    return sentences
+def read_part(data_dir: Path | None, part: str, column: str = "UPOS") -> list[Sentence]:
+    """Reads the part `train`, `development` or `test` of a treebank alone, see `load_conllu`."""
+    folder = _find(data_dir, part)
+    path, *others = sorted(folder.glob(_FILES[part]))
+    if others:
+        names = ", ".join(each.name for each in (path, *others))
+        raise ValueError(f"{folder}: several treebanks ({names}), give each its own folder.")
+    return read_conllu(path, column)
 
 
-def _read_treebank(data_dir, column, required, parts):
+def _find(data_dir, *parts):
     remedy = "unpack a treebank of https://universaldependencies.org and pass its folder"
-    patterns = {part: f"*-ud-{part}.conllu" for part in parts}
-    needed = [patterns[part] for part in required]
-    folder = find_folder(data_dir, ("ud_english_ewt", ""), needed, remedy)
-    for pattern in patterns.values():
-        paths = sorted(folder.glob(pattern))
-        if len(paths) > 1:
-            names = ", ".join(path.name for path in paths)
-            raise ValueError(f"{folder}: several treebanks ({names}), give each its own folder.")
-        yield read_conllu(paths[0], column) if paths else []
+    return find_folder(data_dir, ("ud_english_ewt", ""), [_FILES[part] for part in parts], remedy)
 
 
 def read_conllu(path: Path, column: str = "UPOS") -> list[Sentence]:

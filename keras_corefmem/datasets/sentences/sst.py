@@ -36,31 +36,23 @@ def load(data_dir: Path | None, task: str = "fine") -> Splits:
         sentences for validation and test. Without a `test.txt`, the test part is empty.
     """
     folder = _find(data_dir, "train", "development")
-    valid = _read_sentences(folder, "development", task)
     has_test = (folder / _FILES["test"]).is_file()
-    test = _read_sentences(folder, "test", task) if has_test else []
-    return Splits(_read_phrases(folder, "train", task), valid, test)
+    train, valid = (read_part(folder, part, task) for part in ("train", "development"))
+    return Splits(train, valid, read_part(folder, "test", task) if has_test else [])
 
 
-def load_published(data_dir: Path | None, task: str, part: str) -> list[Sentence]:
-    """Loads the sentences of the part `development` or `test` alone, from the folder of `load`."""
-    return _read_sentences(_find(data_dir, part), part, task)
+def read_part(data_dir: Path | None, part: str, task: str = "fine") -> list[Sentence]:
+    """Reads the part `train`, `development` or `test` alone, from the folder of `load`."""
+    if task not in CLASSES:
+        raise ValueError(f"There is no task {task!r}, `task` is one of {sorted(CLASSES)}.")
+    phrases = read_file(_find(data_dir, part) / _FILES[part])
+    phrases = to_binary(phrases) if task == "binary" else phrases
+    return phrases if part == "train" else [phrase for phrase in phrases if phrase.is_root]
 
 
 def _find(data_dir, *parts):
     remedy, names = f"unpack {ORIGIN} and pass its folder", [_FILES[part] for part in parts]
     return find_folder(data_dir, ("sst/trees", "sst", "trees", ""), names, remedy)
-
-
-def _read_phrases(folder, part, task):
-    if task not in CLASSES:
-        raise ValueError(f"There is no task {task!r}, `task` is one of {sorted(CLASSES)}.")
-    phrases = read_file(folder / _FILES[part])
-    return to_binary(phrases) if task == "binary" else phrases
-
-
-def _read_sentences(folder, part, task):
-    return [phrase for phrase in _read_phrases(folder, part, task) if phrase.is_root]
 
 
 def read_file(path: Path) -> list[Sentence]:

@@ -5,11 +5,12 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import serializable
+from keras_corefmem.layers.kernels.activations import tanh
 from keras_corefmem.utils.checks import check_sizes
 
 # Below the score of any window, within the range of float16.
 LOW = -6e4
-ACTIVATIONS = {"tanh": ops.tanh, "relu": ops.relu}
+ACTIVATIONS = {"tanh": tanh, "relu": ops.relu}
 
 
 @serializable

@@ -15,13 +15,13 @@ class Activation(NamedTuple):
     derivative: Callable  # (x, y) to dy/dx
 
 
-def _tanh(x):
-    # On JAX, Keras' tanh, unlike its sigmoid, turns float64 into float32.
+def tanh(x):
+    """Returns tanh(x) in the precision of x; Keras' own turns float64 into float32 on JAX."""
     return ops.tanh(x) if float_type(x) == "float32" else 2 * ops.sigmoid(2 * x) - 1
 
 
 CLOSED = {
-    keras.activations.tanh: Activation(_tanh, lambda x, y: 1 - y * y),
+    keras.activations.tanh: Activation(tanh, lambda x, y: 1 - y * y),
     keras.activations.sigmoid: Activation(ops.sigmoid, lambda x, y: y * (1 - y)),
     keras.activations.relu: Activation(ops.relu, lambda x, y: ops.cast(x > 0, x.dtype)),
     keras.activations.linear: Activation(lambda x: x, lambda x, y: ops.ones_like(x)),

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from keras import ops
 
+from keras_corefmem.layers.kernels.activations import tanh
 from keras_corefmem.layers.kernels.buffers import (
     float_type,
     missing_rows,
@@ -22,7 +23,7 @@ ACTIVATIONS = {
     ),
     "relu": (lambda x, a: ops.relu(x), lambda x, a: ops.cast(x > 0, x.dtype)),
     "sigmoid": (lambda x, a: ops.sigmoid(x), lambda x, a: ops.sigmoid(x) * (1 - ops.sigmoid(x))),
-    "tanh": (lambda x, a: ops.tanh(x), lambda x, a: 1 - ops.square(ops.tanh(x))),
+    "tanh": (lambda x, a: tanh(x), lambda x, a: 1 - ops.square(tanh(x))),
     "linear": (lambda x, a: x, lambda x, a: ops.ones_like(x)),
 }
 TINY = 1e-24

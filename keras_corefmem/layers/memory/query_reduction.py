@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_corefmem.layers.core.masking import MASKED, as_mask, clear_masked
 from keras_corefmem.layers.core.serializable import inner_options, serializable
+from keras_corefmem.layers.kernels.activations import tanh
 from keras_corefmem.layers.kernels.buffers import widen
 from keras_corefmem.layers.rnn.abstract_rnn_cell import AbstractRNNCell
 from keras_corefmem.utils.checks import check_shape, check_sizes
@@ -70,7 +71,7 @@ class QueryReductionCell(AbstractRNNCell):
         if reset:
             share = share * ops.sigmoid(scores[..., 1:])
         joined = ops.matmul(ops.concatenate([q, x], axis=-1), self.kernel) + self.bias
-        return update, share * ops.tanh(joined)
+        return update, share * tanh(joined)
 
     def call(self, inputs, states, training=None):
         update, added = self.gates(*ops.split(inputs, 2, axis=-1), self.reset)

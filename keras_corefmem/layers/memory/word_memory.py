@@ -4,6 +4,7 @@ import keras
 from keras import ops
 
 from keras_corefmem.layers.core.masking import as_long_as, as_mask, clear_masked, mask_scores
+from keras_corefmem.layers.kernels.activations import tanh
 from keras_corefmem.layers.kernels.buffers import float_type, widen
 from keras_corefmem.layers.memory.episodic_memory import EpisodicMemory
 
@@ -83,7 +84,7 @@ class WordMemory(EpisodicMemory):
             by_memory = ops.einsum("btd,bid->bit", projected, memories)[..., None]
             hidden = hidden + ops.matmul(memories, rows[1])[:, :, None]
             hidden = hidden + by_question * kernel[-2] + by_memory * kernel[-1]
-        return widen(self.score(ops.tanh(hidden))[..., 0])
+        return widen(self.score(tanh(hidden))[..., 0])
 
     def call(self, facts, question, mask=None, facts_mask=None, training=None):
         self.check_shapes(facts, question)

@@ -49,7 +49,7 @@ def test_lines_without_a_passage_are_named(path, line):
 
 
 def test_the_share_of_the_development_file(real_data):
-    examples = lambada.read_file(real_data(f"lambada/{lambada.DEVELOPMENT}"))
+    examples = lambada.read_file(real_data(f"lambada/{lambada.FILES['development']}"))
     assert len(examples) == 4869 and sum(map(lambada.is_answerable, examples)) == 4039
     # People chose these words, so that hardly any is a stop word.
     assert 0.99 < len(lambada.trainable(examples)) / 4039 < 1
@@ -111,8 +111,8 @@ def test_parts_are_found_in_a_folder_or_inside_it(tmp_path, path, folders):
         (tmp_path / folder).mkdir(exist_ok=True)
     for name in ("train", "valid"):
         (tmp_path / folders[0] / f"{name}.jsonl").write_text(json.dumps(BUILT))
-    with pytest.raises(FileNotFoundError, match=f"{lambada.DEVELOPMENT} in .*; unpack .*zenodo"):
+    with pytest.raises(FileNotFoundError, match="lambada_development.* in .*; unpack .*zenodo"):
         lambada.load(tmp_path)
-    path.rename(tmp_path / folders[1] / lambada.DEVELOPMENT)
+    path.rename(tmp_path / folders[1] / lambada.FILES["development"])
     splits = lambada.load(tmp_path)
     assert [len(part) for part in (splits.train, splits.valid, splits.test)] == [1, 1, 2]

@@ -126,7 +126,7 @@ def test_wrong_answers_are_looked_for_among_questions_of_the_data(tmp_path, monk
     assert len(stories.questions({**card, "language": "en"}, None)[0]) == 1
     with pytest.raises(FileNotFoundError, match="get the data with `corefmem download babi`"):
         stories.questions(card, str(tmp_path))
-    (tmp_path / lambada.TEST).write_text("mary met john . he saw mary\n")
+    (tmp_path / lambada.FILES["test"]).write_text("mary met john . he saw mary\n")
     examples, _ = stories.questions({"dataset": "lambada", "task": 1}, str(tmp_path))
     assert [example.answer for example in examples] == ["mary"]
 

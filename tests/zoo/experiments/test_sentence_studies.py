@@ -139,11 +139,11 @@ def test_published_parts_need_no_other(data_dir, tmp_path):
     (tmp_path / "lambada_test_plain_text.txt").write_text(PASSAGES[0])
     (tmp_path / "test.txt").write_text("\n".join(TREES) + "\n")
     (tmp_path / "en_ewt-ud-test.conllu").write_text(conllu(TAGGED))
-    (passage,) = datasets.load_test("lambada", data_dir=tmp_path)
+    (passage,) = datasets.load_published("lambada", "test", data_dir=tmp_path)
     assert (passage.question, passage.answer) == ("she said hello to", "john")
-    assert len(datasets.load_test("sst", data_dir=tmp_path)) == 6
-    assert len(datasets.load_test("sst", "binary", tmp_path)) == 5
-    assert [s.answer for s in datasets.load_test("pos", "UPOS", tmp_path)] == [
+    assert len(datasets.load_published("sst", "test", data_dir=tmp_path)) == 6
+    assert len(datasets.load_published("sst", "test", "binary", tmp_path)) == 5
+    assert [s.answer for s in datasets.load_published("pos", "test", "UPOS", tmp_path)] == [
         tuple(tag for _, tag in sentence) for sentence in TAGGED
     ]
     for name, test, development in (
@@ -152,14 +152,14 @@ def test_published_parts_need_no_other(data_dir, tmp_path):
         ("pos", "en_ewt-ud-test.conllu", "en_ewt-ud-dev.conllu"),
     ):
         known = datasets.DATASETS[name]
-        tested = datasets.load_test(name, data_dir=tmp_path)
+        tested = datasets.load_published(name, "test", data_dir=tmp_path)
         (tmp_path / test).rename(tmp_path / development)
-        again = known.load_published(known.first_task, tmp_path, "development")
+        again = known.published["development"](known.first_task, tmp_path)
         assert [each.answer for each in again] == [each.answer for each in tested]
     with pytest.raises(FileNotFoundError, match="No files .*-ud-test.conllu"):
-        datasets.load_test("pos", data_dir=data_dir)
+        datasets.load_published("pos", "test", data_dir=data_dir)
     with pytest.raises(ValueError, match="wikihop has no test part besides"):
-        datasets.load_test("wikihop", data_dir=tmp_path)
+        datasets.load_published("wikihop", "test", data_dir=tmp_path)
 
 
 def test_a_model_starts_from_word_vectors(data_dir):
@@ -347,5 +347,5 @@ def test_tasks_are_chosen_by_name_or_group():
 
 
 def test_missing_files_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="No files train.txt and dev.txt"):
+    with pytest.raises(FileNotFoundError, match="No files train.txt in"):
         data.load("sst", "fine", tmp_path)

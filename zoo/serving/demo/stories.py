@@ -76,12 +76,12 @@ def questions(card: Mapping[str, Any], data_dir: str | None) -> tuple[Sequence[E
     if folder is not None and known.from_record:
         # As in `corefmem evaluate`.
         examples, kind = read_part(folder / "test", known.from_record), known.reported
-    elif known.load_published:
-        # Only the test file is needed, not those for training.
-        examples = known.load_published(task, data_dir, "test") if data_dir else []
+    elif known.published:
+        # Only this file is needed, not those for training.
+        *_, kind = known.published
+        examples = known.published[kind](task, data_dir) if data_dir else []
     elif data_dir or not known.files:
         examples = registry.load(name, task, data_dir, card.get("language")).test
-        kind = known.reported
     else:
         examples = _downloaded(name, task, card.get("language")) if known.download else []
     if not examples and name in ("babi", "lambada"):
