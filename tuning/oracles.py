@@ -9,7 +9,8 @@ import keras_tuner
 from typing_extensions import TypedDict
 
 from keras_corefmem.utils.files import load_json, naming_damage, write_json
-from tuning.search import ERROR, REMEDY, in_order
+from keras_corefmem.utils.names import in_natural_order
+from tuning.search import ERROR, REMEDY
 
 # Number of repeated configurations drawn before a space counts as exhausted.
 COLLISIONS = 1000
@@ -59,7 +60,7 @@ class Lasting(keras_tuner.Oracle):
         with naming_damage(path, REMEDY):
             self.reload()
         unfinished = (n for n, trial in self.trials.items() if trial.status != "COMPLETED")
-        again = sorted(unfinished, key=in_order)
+        again = in_natural_order(unfinished)
         for number in again:
             pathlib.Path(self._get_trial_dir(number), ERROR).unlink(missing_ok=True)
             self.trials[number].status, self.trials[number].message = "RUNNING", None

@@ -22,6 +22,7 @@ from keras_corefmem.utils.files import (
     write_json,
 )
 from keras_corefmem.utils.locks import clear
+from keras_corefmem.utils.names import in_natural_order
 from tuning.hyper_model import ZooHyperModel
 from tuning.spaces import varies
 from zoo import training
@@ -258,7 +259,7 @@ class Search:
 
     def started_trials(self) -> list[str]:
         trials = (f.name.removeprefix("trial_") for f in self.folder.glob("trial_*"))
-        return sorted(trials, key=in_order)
+        return in_natural_order(trials)
 
     def finished_trials(self) -> list[str]:
         started = ((n, self.trial_folder(n)) for n in self.started_trials())
@@ -317,11 +318,6 @@ class Search:
             "search": self.name,
             **{name: winner[name] for name in scores},
         }
-
-
-def in_order(trial: str) -> tuple[int, str]:
-    """Returns a sort key of numbers of trials, which have more digits if the search has grown."""
-    return len(trial), trial
 
 
 def trial_name(trial: str, values: dict[str, Any]) -> str:

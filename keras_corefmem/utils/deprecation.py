@@ -39,17 +39,6 @@ def renamed_arguments(
     return decorate
 
 
-def renamed_property(old: str, new: str) -> property:
-    """Makes a property that reads an attribute by its old name, with a warning."""
-
-    def getter(self: Any) -> Any:
-        warning = f"`{old}` is now called `{new}`."
-        warnings.warn(warning, DeprecationWarning, stacklevel=2)
-        return getattr(self, new)
-
-    return property(getter, doc=f"The `{new}`, under its name of version 0.1.")
-
-
 def renamed_names(module: str, **names: str) -> Callable[[str], Any]:
     """Makes a module's `__getattr__` that finds functions or classes by their old names.
 

@@ -6,6 +6,7 @@ import typing
 
 import keras
 import numpy as np
+from typing_extensions import deprecated
 
 from keras_corefmem import callbacks as boards
 from keras_corefmem.preprocessing.encoding.features import check_ids
@@ -13,7 +14,6 @@ from keras_corefmem.preprocessing.fitting import get
 from keras_corefmem.preprocessing.preprocessor import count_words
 from keras_corefmem.text.word_vectors import load_word_vectors
 from keras_corefmem.utils.checks import check_positive
-from keras_corefmem.utils.deprecation import renamed_property
 from keras_corefmem.utils.files import validate
 from keras_corefmem.visualization import views
 from zoo.architectures.checks import check_features
@@ -74,7 +74,9 @@ class TextModel(PresetModel, CloneableModel, QuantizableModel, TextTrainer):
         ValueError: if an argument is invalid, or the preprocessor does not fit the model.
     """
 
-    reader = renamed_property("reader", "preprocessor")
+    reader = property(
+        deprecated("`reader` is now called `preprocessor`.")(lambda model: model.preprocessor)
+    )
     # Arguments of `build_graph` that are fixed for the class.
     FIXED: dict[str, typing.Any] = {}
     # Arguments for preprocessing or training, which the graph does not read.
