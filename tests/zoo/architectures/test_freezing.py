@@ -6,18 +6,7 @@ import pytest
 
 import zoo
 from tests.support.conformance.evaluation import JIT, QUICK
-from tests.support.model_cases import STORIES, features_of, make
-
-
-class Counted(zoo.QueryReductionNetwork):
-    """A subclass whose layers have the names that Keras counts."""
-
-    @staticmethod
-    def read_story(sentences, question, read, config):
-        vectors = keras.layers.Embedding(config.vocabulary_size, 4)(question)
-        for _ in range(12):
-            vectors = keras.layers.Dense(4)(vectors)
-        return keras.layers.Dense(config.num_answers)(vectors[:, 0]), None
+from tests.support.model_cases import STORIES, Counted, features_of, make
 
 
 def copies_of(model, folder):

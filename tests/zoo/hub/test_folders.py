@@ -16,7 +16,7 @@ import pytest
 import zoo
 from keras_corefmem.utils.locks import NoRoomError
 from tests.support.limits import file_limit
-from tests.support.model_cases import CASES, DISTINCT, make, shared
+from tests.support.model_cases import CASES, DISTINCT, Counted, make, shared
 from zoo.architectures import preset_model
 from zoo.architectures.text_model import TextModel
 from zoo.hub import folders
@@ -162,14 +162,6 @@ def test_weights_load_into_a_model_in_hand(original, folder, tmp_path):
 
 
 def test_names_that_keras_counted_may_differ(tmp_path):
-    class Counted(zoo.QueryReductionNetwork):
-        @staticmethod
-        def read_story(sentences, question, read, config):
-            vectors = keras.layers.Embedding(config.vocabulary_size, 4)(question)
-            for _ in range(12):
-                vectors = keras.layers.Dense(4)(vectors)
-            return keras.layers.Dense(config.num_answers)(vectors[:, 0]), None
-
     model = Counted(9, 3, 4)
     model.save_to_preset(tmp_path / "reader")
     loaded = Counted.from_preset(tmp_path / "reader")
