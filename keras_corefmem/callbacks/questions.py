@@ -85,6 +85,9 @@ class _Pictures(Questions):
 
     TAG = "attention"
 
+    def views(self):
+        return self.VIEWS(self.examples, self.preprocessor, self.inspect)
+
     def write(self, step):
         if importlib.util.find_spec("matplotlib") is None:
             warnings.warn(
@@ -112,8 +115,7 @@ class AttentionPictures(_Pictures):
         ...     return make("logs", examples, model.preprocessor, model.inspect)
     """
 
-    def views(self):
-        return views.token_views(self.examples, self.preprocessor, self.inspect)
+    VIEWS = staticmethod(views.token_views)
 
 
 class EdgeAttention(Questions):
@@ -151,9 +153,7 @@ class HeadPictures(_Pictures):
     """
 
     TAG, COUNT = "heads", 2
-
-    def views(self):
-        return views.head_views(self.examples, self.preprocessor, self.inspect)
+    VIEWS = staticmethod(views.head_views)
 
 
 class SentencePictures(_Pictures):
@@ -199,8 +199,7 @@ class WordPictures(_Pictures):
         ...     return make("logs", sentences, model.preprocessor, model.inspect)
     """
 
-    def views(self):
-        return views.word_views(self.examples, self.preprocessor, self.inspect)
+    VIEWS = staticmethod(views.word_views)
 
 
 class AnswerAfterSentence(_Pictures):
@@ -218,9 +217,7 @@ class AnswerAfterSentence(_Pictures):
     """
 
     TAG, COUNT = "answer_after_sentence", 2
-
-    def views(self):
-        return views.beginning_views(self.examples, self.preprocessor, self.inspect)
+    VIEWS = staticmethod(views.beginning_views)
 
 
 class AnswerFromOneReading(_Pictures):
@@ -240,9 +237,7 @@ class AnswerFromOneReading(_Pictures):
     """
 
     TAG, COUNT = "answer_from_one_reading", 2
-
-    def views(self):
-        return views.reading_views(self.examples, self.preprocessor, self.inspect)
+    VIEWS = staticmethod(views.reading_views)
 
 
 class AnswerTable(Questions):

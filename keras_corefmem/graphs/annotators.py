@@ -12,7 +12,7 @@ from keras_corefmem.graphs.annotation import Annotation, Mention
 from keras_corefmem.graphs.coreference import Resolver
 from keras_corefmem.graphs.formats.spacy_docs import from_doc
 from keras_corefmem.text.sentences import OPENING, sentence_starts
-from keras_corefmem.text.tokenizers import PennTokenizer, lower
+from keras_corefmem.text.tokenizers import PennTokenizer, lower, spans
 from keras_corefmem.text.truecase import Truecaser
 from keras_corefmem.utils.checks import check_listed, check_sizes
 
@@ -130,11 +130,7 @@ def _starts(text, tokens, number):
     """Returns the character offsets of tokens, which are substrings of the text in order."""
     if not tokens:
         raise ValueError(f"Text {number} has no tokens, leave it out: {text!r}.")
-    starts, end = [], 0
-    for token in tokens:
-        starts.append(text.index(token, end))
-        end = starts[-1] + len(token)
-    return starts
+    return [start for start, _ in spans(text, tokens)]
 
 
 def _repeated(tokens, sentences):
@@ -189,12 +185,12 @@ def _cased(tokens, truecaser, text):
 def _recased(text, truecaser, tokenized):
     if text != lower(text):
         return text
-    tokens, pieces, end = text.split() if tokenized else PennTokenizer()(text), [], 0
-    for token, cased in zip(tokens, _cased(tokens, truecaser, text), strict=True):
-        start = text.index(token, end)
-        pieces += [text[end:start], cased]
-        end = start + len(token)
-    return "".join([*pieces, text[end:]])
+    tokens, pieces, before = text.split() if tokenized else PennTokenizer()(text), [], 0
+    cased = _cased(tokens, truecaser, text)
+    for token, (start, end) in zip(cased, spans(text, tokens), strict=True):
+        pieces += [text[before:start], token]
+        before = end
+    return "".join([*pieces, text[before:]])
 
 
 def _annotate_with_spacy(texts, nlp, batch_size, tokenized, truecaser):

@@ -38,8 +38,8 @@ class Structure:
     edges: dict[str, np.ndarray] = dataclasses.field(default_factory=dict)
 
     @classmethod
-    def of(cls, annotation: Annotation, end: int | None = None) -> "Structure":
-        """Returns the structure of an annotation, or only of its tokens before `end`."""
+    def of(cls, annotation: Annotation) -> "Structure":
+        """Returns the structure of an annotation."""
         mentions = {
             (number, mention.head)
             for number, chain in enumerate(annotation.chains)
@@ -48,13 +48,12 @@ class Structure:
         edges = collections.defaultdict(list)
         for source, target, edge_type in annotation.typed_edges:
             edges[edge_type].append((source - 1, target - 1))
-        whole = cls(
+        return cls(
             np.array(annotation.governors, "int32"),
             _pairs(sorted(mentions)),
             _pairs(predicate_arguments(annotation)),
             {edge_type: _pairs(pairs) for edge_type, pairs in edges.items()},
         )
-        return whole if end is None else whole.before(end)
 
     @classmethod
     def of_chains(cls, chains: Sequence[int]) -> "Structure":

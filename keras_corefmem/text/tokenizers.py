@@ -1,7 +1,7 @@
 """Tokenizers that give the same tokens in Python and inside a TensorFlow graph."""
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import regex
@@ -34,6 +34,15 @@ def graph_has_letters(tokens: Any) -> Any:
     import tensorflow as tf
 
     return tf.strings.regex_full_match(tokens, f"(?s).*[{_spelled_out(_IN_WORD)}].*")
+
+
+def spans(text: str, tokens: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Yields the start and end of each token, a substring of the text behind the one before."""
+    end = 0
+    for token in tokens:
+        start = text.index(token, end)
+        end = start + len(token)
+        yield start, end
 
 
 def token_pattern(word: str, other: str = f"[^{_SPACE}]") -> str:
@@ -118,12 +127,8 @@ class Tokenizer:
 
     def cased(self, text: str) -> list[str]:
         """Splits one text into the same tokens, in the case in which they are written."""
-        tokens, low, end = [], lower(text), 0
-        for token in self(text):
-            start = low.index(lower(token), end)
-            end = start + len(token)
-            tokens.append(text[start:end])
-        return tokens
+        places = spans(lower(text), map(lower, self(text)))
+        return [text[start:end] for start, end in places]
 
     def graph(self, texts: Any) -> Any:
         """Splits a batch of texts with TensorFlow operations."""

@@ -47,7 +47,7 @@ def test_roles_of_an_annotator_come_first(annotation):
 
 
 def test_edges_before_a_token(annotation):
-    structure = Structure.of(annotation, 4)
+    structure = Structure.of(annotation).before(4)
     assert edges_of(structure, "dependency").tolist() == [[2, 1], [2, 3], [2, 4]]
     assert edges_of(structure, "narrative").tolist() == []
     assert edges_of(structure.before(2), "near").tolist() == []

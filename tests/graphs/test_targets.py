@@ -46,7 +46,7 @@ def test_refuses_other_signals(annotation):
 def test_structure_of_the_first_tokens_alone(annotation):
     # Token 2 depends on what is not there, and Bob's second mention is not there.
     heads = (1, 1, 5, *HEADS[3:])
-    structure = Structure.of(dataclasses.replace(annotation, governors=heads), 3)
+    structure = Structure.of(dataclasses.replace(annotation, governors=heads)).before(3)
     assert attention_pairs(structure, "dependency").tolist() == [[1, 2]]
     assert structure.chains == [[0], [2]]
     assert not len(attention_pairs(structure, "coref_all"))

@@ -14,7 +14,7 @@ from keras_corefmem.datasets.example import Example
 from keras_corefmem.graphs.entity_words import entity_classes, entity_types
 from keras_corefmem.preprocessing.encoding.answers import SEPARATOR
 from keras_corefmem.preprocessing.training_examples import learn_entity_words_by_kind
-from keras_corefmem.text.tokenizers import as_tokenizer, has_letters, lower
+from keras_corefmem.text.tokenizers import as_tokenizer, has_letters, lower, spans
 
 # Least share of a word's occurrences that an annotator has to label as one kind of name.
 MOSTLY = 0.9
@@ -130,14 +130,13 @@ class RenameEntities:
                     tokens = words
                 else:
                     text = seen = " ".join(tokens)
-            pieces, places, end = [], [], 0
-            for token in tokens:
-                start = seen.index(token, end)
-                pieces += [text[end:start], token]
-                end = start + len(token)
+            pieces, places, before = [], [], 0
+            for token, (start, end) in zip(tokens, spans(seen, tokens), strict=True):
+                pieces += [text[before:start], token]
+                before = end
                 if lower(token) in self.place:
                     places.append((len(pieces) - 1, lower(token)))
-            self._cuts[key] = [*pieces, text[end:]], places
+            self._cuts[key] = [*pieces, text[before:]], places
         return self._cuts[key]
 
     def new_names(
