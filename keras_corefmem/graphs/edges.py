@@ -58,10 +58,12 @@ def check_edges(edges: Any, place: str = "", length: int | None = None) -> tuple
                 "different tokens."
             )
         if min(source, target) < 1 or length is not None and max(source, target) > length:
-            range_ = f"to {length}" if length is not None else "on, the question after the passage"
+            end = (
+                ", through the passage and then the question" if length is None else f" to {length}"
+            )
             raise ValueError(
                 f"{place}edge {number}, {(source, target, edge_type)}, leaves the text: positions "
-                f"count from 1 {range_}."
+                f"count from 1{end}."
             )
         checked.append((int(source), int(target), edge_type))
     return tuple(checked)

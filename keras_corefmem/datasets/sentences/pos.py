@@ -12,8 +12,8 @@ from keras_corefmem.utils.files import Path, read_text
 # The split of Collins, 2002 (https://aclanthology.org/W02-1001), the usual one for tagging.
 WSJ_SECTIONS = {"train": range(0, 19), "valid": range(19, 22), "test": range(22, 25)}
 
-_FILES = {part: f"*-ud-{part[:5]}.conllu" for part in ("train", "test")}
-_FILES["development"] = "*-ud-dev.conllu"
+_NAMES = {"train": "train", "development": "dev", "test": "test"}
+_FILES = {part: f"*-ud-{name}.conllu" for part, name in _NAMES.items()}
 _COLUMNS = {"UPOS": 3, "XPOS": 4}
 _TRACE = "-NONE-"
 
